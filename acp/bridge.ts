@@ -1,0 +1,124 @@
+/** The bridge: one ACP connection over the interfaces of agents, store and approval. */
+import {
+  agent,
+  type AgentConnection,
+  type AgentContext,
+  type AgentRequestContext,
+  type AuthMethod,
+  type ClientCapabilities,
+  type Implementation,
+  type Stream,
+} from "@agentclientprotocol/sdk";
+import type { AgentFactory } from "../session/agent_types.ts";
+import type { ApprovalService } from "../session/approval.ts";
+import type { SessionStore } from "../session/store.ts";
+import { SessionTable } from "./_session_table.ts";
+import { authenticate } from "./authenticate.ts";
+import { describeErrors } from "./_describe_errors.ts";
+import { peerError } from "./errors.ts";
+import { initialize } from "./initialize.ts";
+import { permissionAnswerer } from "./request_permission.ts";
+import { sessionCancel } from "./session_cancel.ts";
+import { sessionClose } from "./session_close.ts";
+import { sessionLoad } from "./session_load.ts";
+import { sessionNew } from "./session_new.ts";
+import { sessionPrompt } from "./session_prompt.ts";
+import { sessionSetConfigOption } from "./session_set_config_option.ts";
+
+/** What the bridge asks of the agent behind it. */
+export interface BridgeServices {
+  readonly agents: AgentFactory;
+  readonly store: Pick<SessionStore, "header">;
+  /** Absent: the agent never asks. */
+  readonly approvals?: ApprovalService;
+  /** Why no model can be asked, for a person; undefined when one can. */
+  modelProblem(): Promise<string | undefined>;
+}
+
+/** The part of the file system the bridge looks at. */
+export interface DirectoryLookup {
+  /** What is at an absolute path. */
+  kind(path: string): Promise<"directory" | "other" | "missing">;
+  /** The path with links resolved, or the path itself where that is impossible. */
+  realPath(path: string): Promise<string>;
+}
+
+/** Options of {@linkcode connectBridge}. */
+export interface BridgeOptions {
+  readonly agentInfo: Implementation;
+  readonly authMethods: readonly AuthMethod[];
+  /** Opens what sessions need; called at the first method that does, and once. */
+  readonly services: () => Promise<BridgeServices>;
+  readonly directories: DirectoryLookup;
+  /** Is told of exceptions that the peer is not. */
+  readonly report: (error: unknown) => void;
+}
+
+/** What the method handlers share. */
+export interface Bridge {
+  readonly options: BridgeOptions;
+  readonly sessions: SessionTable;
+  /** Calls to the client, in and outside of its requests. */
+  readonly client: AgentContext;
+  /** What the client declared last; sessions take a copy when they open. */
+  capabilities: ClientCapabilities;
+  services(): Promise<BridgeServices>;
+}
+
+/** A served connection. Disposing it ends its sessions. */
+export interface BridgeConnection extends AsyncDisposable {
+  readonly connection: AgentConnection;
+}
+
+/** Serves one client over a stream of ACP messages until it closes. */
+export function connectBridge(stream: Stream, options: BridgeOptions): BridgeConnection {
+  const sessions = new SessionTable();
+  const resources = new AsyncDisposableStack();
+  let services: Promise<BridgeServices> | undefined;
+  let bridge: Bridge;
+
+  function openServices(): Promise<BridgeServices> {
+    services ??= options.services().then((opened) => {
+      if (opened.approvals) resources.use(opened.approvals.answer(permissionAnswerer(bridge)));
+      return opened;
+    });
+    // A store that could not be opened may be there the next time.
+    services.catch(() => services = undefined);
+    return services;
+  }
+
+  /** Lets a handler see the bridge, and the peer only what it may. */
+  function handle<Params, Result>(
+    method: (bridge: Bridge, context: AgentRequestContext<Params>) => Promise<Result> | Result,
+  ) {
+    return async (context: AgentRequestContext<Params>): Promise<Result> => {
+      try {
+        return await method(bridge, context);
+      } catch (error) {
+        throw peerError(error, options.report);
+      }
+    };
+  }
+
+  const connection = agent({ name: options.agentInfo.name })
+    .onConnect(({ client }) => {
+      bridge = { options, sessions, client, capabilities: {}, services: openServices };
+    })
+    .onRequest("initialize", handle(initialize))
+    .onRequest("authenticate", handle(authenticate))
+    .onRequest("session/new", handle(sessionNew))
+    .onRequest("session/load", handle(sessionLoad))
+    .onRequest("session/prompt", handle(sessionPrompt))
+    .onRequest("session/close", handle(sessionClose))
+    .onRequest("session/set_config_option", handle(sessionSetConfigOption))
+    .onNotification("session/cancel", ({ params }) => sessionCancel(bridge, params))
+    .connect(describeErrors(stream));
+
+  return {
+    connection,
+    [Symbol.asyncDispose]: async () => {
+      await sessions[Symbol.asyncDispose]();
+      await resources.disposeAsync();
+    },
+  };
+}

@@ -1,0 +1,187 @@
+/** Log events and live pieces of a session to ACP session updates: one mapper for live and replay. */
+import type { ContentBlock, SessionUpdate } from "@agentclientprotocol/sdk";
+import type { AgentEvent } from "../../session/agent_types.ts";
+import type { AssistantPart, EventOf, PromptContent, SessionEvent } from "../../session/events.ts";
+import type { CallView, ResultView } from "../../tools/presentation.ts";
+import type { ToolResult } from "../../tools/tool.ts";
+import {
+  type CardContext,
+  terminalOutputCard,
+  toolCallCard,
+  toolResultCard,
+} from "./tool_cards.ts";
+
+/** How calls and results look; a session's tool registry is one. Both functions are total. */
+export interface Presenter {
+  presentCall(name: string, rawArguments: string): CallView;
+  presentResult(name: string, rawArguments: string, result: ToolResult): ResultView;
+}
+
+interface OpenCard {
+  readonly name: string;
+  readonly rawArguments: string;
+  readonly view: CallView;
+  streamed: string;
+}
+
+/**
+ * Maps one session's events, in order. Durable events repeat what was streamed before them, so
+ * the mapper sends only the rest; replaying the log alone therefore gives the same updates.
+ */
+export class SessionMapper {
+  #presenter: Presenter;
+  #context: CardContext;
+  #cards = new Map<string, OpenCard>();
+  /** The characters of the current answer that were streamed. */
+  #streamed = 0;
+
+  constructor(presenter: Presenter, context: CardContext) {
+    this.#presenter = presenter;
+    this.#context = context;
+  }
+
+  /** The updates of a live event. The user's own message is not echoed: the client has it. */
+  live(event: Exclude<AgentEvent, { type: "options" }>): SessionUpdate[] {
+    switch (event.type) {
+      case "logged":
+        return event.event.type === "user/message" ? [] : this.replay(event.event);
+      case "delta":
+        this.#streamed += event.text.length;
+        return [textChunk(event.part, event.text)];
+      case "output":
+        return this.#output(event.callId, event.data);
+    }
+  }
+
+  /** The updates of a logged event. */
+  replay(event: SessionEvent): SessionUpdate[] {
+    switch (event.type) {
+      case "user/message":
+        return event.data.content.map((part) => ({
+          sessionUpdate: "user_message_chunk",
+          content: promptBlock(part),
+        }));
+      case "assistant/message":
+        return this.#answer(event.data.parts);
+      case "tool/call":
+        return [this.#call(event)];
+      case "approval/decided":
+        return this.#decided(event);
+      case "tool/result":
+        return this.#result(event);
+      case "llm/retry":
+        return [...this.#answer(event.data.partial), textChunk("text", retryNotice(event))];
+      case "session/notice":
+        return [textChunk("text", `${event.data.text}\n\n`)];
+      case "session/title":
+        return [{
+          sessionUpdate: "session_info_update",
+          title: event.data.title,
+          updatedAt: new Date(event.time).toISOString(),
+        }];
+      case "todo/write":
+        return [{
+          sessionUpdate: "plan",
+          entries: event.data.entries.map((entry) => ({ ...entry })),
+        }];
+      case "turn/start":
+      case "turn/end":
+        this.#streamed = 0;
+        return [];
+      case "step/start":
+      case "step/end":
+      case "approval/asked":
+      case "permission/preset":
+      case "sandbox/mode":
+      case "approval/policy":
+      case "model/selected":
+        return [];
+      default: {
+        const never: never = event;
+        throw new TypeError(`Cannot map an unknown event: ${JSON.stringify(never)}`);
+      }
+    }
+  }
+
+  #answer(parts: readonly AssistantPart[]): SessionUpdate[] {
+    let seen = this.#streamed;
+    this.#streamed = 0;
+    const updates: SessionUpdate[] = [];
+    for (const part of parts) {
+      if (part.type === "tool_call") continue;
+      const rest = part.text.slice(seen);
+      seen = Math.max(0, seen - part.text.length);
+      if (rest !== "") updates.push(textChunk(part.type, rest));
+    }
+    return updates;
+  }
+
+  #call({ data }: EventOf<"tool/call">): SessionUpdate {
+    const view = this.#presenter.presentCall(data.name, data.arguments);
+    const card = { name: data.name, rawArguments: data.arguments, view, streamed: "" };
+    this.#cards.set(data.callId, card);
+    const status = data.awaitsApproval ? "pending" : "in_progress";
+    return {
+      sessionUpdate: "tool_call",
+      ...toolCallCard(data.callId, view, status, this.#context),
+    };
+  }
+
+  #decided({ data }: EventOf<"approval/decided">): SessionUpdate[] {
+    const allowed = data.decision === "allowed_once" || data.decision === "allowed_always";
+    if (!allowed || !this.#cards.has(data.callId)) return [];
+    return [{
+      sessionUpdate: "tool_call_update",
+      toolCallId: data.callId,
+      status: "in_progress",
+    }];
+  }
+
+  #output(callId: string, data: string): SessionUpdate[] {
+    const card = this.#cards.get(callId);
+    if (card?.view.type !== "terminal" || this.#context.terminal === "none") return [];
+    card.streamed += data;
+    return [{
+      sessionUpdate: "tool_call_update",
+      ...terminalOutputCard(callId, data, this.#context),
+    }];
+  }
+
+  #result({ data }: EventOf<"tool/result">): SessionUpdate[] {
+    const card = this.#cards.get(data.callId);
+    // A result without a card on show: its call was never announced.
+    if (!card) return [];
+    this.#cards.delete(data.callId);
+    const { content, isError, meta } = data;
+    const result: ToolResult = { content, isError, ...(meta && { meta }) };
+    const update = toolResultCard({
+      callId: data.callId,
+      callView: card.view,
+      resultView: this.#presenter.presentResult(card.name, card.rawArguments, result),
+      content,
+      isError,
+      streamed: card.streamed,
+    }, this.#context);
+    return [{ sessionUpdate: "tool_call_update", ...update }];
+  }
+}
+
+function textChunk(part: "text" | "reasoning", text: string): SessionUpdate {
+  return {
+    sessionUpdate: part === "text" ? "agent_message_chunk" : "agent_thought_chunk",
+    content: { type: "text", text },
+  };
+}
+
+function promptBlock(part: PromptContent): ContentBlock {
+  return part.type === "text"
+    ? { type: "text", text: part.text }
+    : { type: "resource_link", uri: part.uri, name: part.name };
+}
+
+function retryNotice({ data }: EventOf<"llm/retry">): string {
+  const seconds = (data.delayMs / 1000).toFixed(1);
+  const discarded = data.partial.length > 0 ? " What it had answered is discarded." : "";
+  return `\n\n[The model request failed: ${data.message}.${discarded} ` +
+    `Attempt ${data.attempt} of ${data.maxAttempts} in ${seconds} s]\n\n`;
+}

@@ -1,0 +1,164 @@
+/** The program: reads its surroundings, puts the parts together, serves until stdin closes. */
+import type { AuthMethod } from "@agentclientprotocol/sdk";
+import packageInfo from "../deno.json" with { type: "json" };
+import type { SessionHeader } from "../session/events.ts";
+import type { SandboxPolicy } from "../tools/sandbox_policy.ts";
+import { guardStdout } from "./_console_guard.ts";
+import { type BridgeServices, connectBridge, type DirectoryLookup } from "./bridge.ts";
+import { HELP, readSettings, type Settings } from "./settings.ts";
+import { stdioStream } from "./stdio_stream.ts";
+
+/** How long the sessions may take to end once the client is gone, in milliseconds. */
+const SHUTDOWN_MS = 1_800;
+
+const AUTH_METHODS: readonly AuthMethod[] = [{
+  id: "api-key",
+  name: "API key in the environment",
+  description: "Set DEEPSEEK_API_KEY, or OPENAI_BASE_URL and OPENAI_API_KEY, for the agent",
+}];
+
+/** Runs the program to its end and exits the process. */
+export async function serve(): Promise<void> {
+  const env = Deno.env.toObject();
+  const invocation = readSettings({ args: Deno.args, env, os: Deno.build.os });
+  switch (invocation.type) {
+    case "help":
+      return print(`${HELP}\n`);
+    case "version":
+      return print(`dsh-acp ${packageInfo.version}\n`);
+    case "invalid":
+      complain(invocation.message);
+      return Deno.exit(2);
+    case "serve":
+      return Deno.exit(await serveStdio(invocation.settings, env));
+  }
+}
+
+/** Serves one client on stdio. Resolves with the exit code when everything is ended. */
+async function serveStdio(settings: Settings, env: Record<string, string>): Promise<number> {
+  const report = settings.debug
+    ? (error: unknown) => complain(error instanceof Error ? error.stack ?? error.message : error)
+    : () => {};
+  const resources = new AsyncDisposableStack();
+  const bridge = connectBridge(stdioStream(Deno.stdin.readable, guardStdout()), {
+    agentInfo: { name: "dsh-acp", title: "DSH", version: packageInfo.version },
+    authMethods: AUTH_METHODS,
+    directories,
+    report,
+    services: () => openServices(settings, env, resources, report),
+  });
+  const code = await Promise.race([
+    exitSignal(),
+    bridge.connection.closed.then(() => {
+      const { reason } = bridge.connection.signal;
+      if (!isFailure(reason)) return 0;
+      complain(`the connection ended: ${reason instanceof Error ? reason.message : reason}`);
+      return 1;
+    }),
+  ]);
+  const ended = await Promise.race([
+    // The bridge first: it still writes the ends of its turns.
+    bridge[Symbol.asyncDispose]().then(() => resources.disposeAsync()).then(() => true),
+    new Promise<false>((resolve) => setTimeout(() => resolve(false), SHUTDOWN_MS)),
+  ]);
+  if (!ended) complain("some sessions did not end in time");
+  return code;
+}
+
+/** Puts the agent together. Everything here is loaded at the first session, not at the start. */
+async function openServices(
+  settings: Settings,
+  env: Record<string, string>,
+  resources: AsyncDisposableStack,
+  report: (error: unknown) => void,
+): Promise<BridgeServices> {
+  const [session, tools] = await Promise.all([
+    import("../session/mod.ts"),
+    import("../tools/mod.ts"),
+  ]);
+  await Deno.mkdir(settings.dataDirectory, { recursive: true, mode: 0o700 });
+  const store = await session.openSessionStore({
+    path: settings.kv,
+    now: Date.now,
+    onFault: report,
+  });
+  resources.use(store);
+  const approvals = new session.ApprovalService();
+  const models = {
+    models: [],
+    resolve: () =>
+      Promise.resolve({ type: "unavailable", code: "no_model", message: "x" } as const),
+  };
+  const agents = session.agentFactory({
+    store,
+    models,
+    approvals,
+    defaults: { preset: settings.permissionMode, presets: session.PERMISSION_PRESETS },
+    onFault: report,
+    policyFor: (header) => (mode) => sandboxPolicy(settings, header, mode),
+    toolsFor: () => Promise.resolve(new tools.ToolRegistry()),
+  });
+  return {
+    agents,
+    store,
+    approvals,
+    modelProblem: () => Promise.resolve("x"),
+  };
+}
+
+/** What a session's calls may write: the workspace, less what could run code or holds the log. */
+function sandboxPolicy(
+  settings: Settings,
+  { cwd }: SessionHeader,
+  mode: SandboxPolicy["mode"],
+): SandboxPolicy {
+  return {
+    mode,
+    writableRoots: [cwd],
+    protectedPaths: [`${cwd}/.git/hooks`, `${cwd}/.git/config`, settings.dataDirectory],
+    network: settings.network,
+    enforcement: "sandbox",
+  };
+}
+
+const directories: DirectoryLookup = {
+  async kind(path) {
+    try {
+      return (await Deno.stat(path)).isDirectory ? "directory" : "other";
+    } catch {
+      // Missing, or closed to this program: either way no place to work in.
+      return "missing";
+    }
+  },
+  async realPath(path) {
+    try {
+      return await Deno.realPath(path);
+    } catch {
+      // Its stored form is all there is to compare.
+      return path;
+    }
+  },
+};
+
+/** Resolves with the exit code when the process is told to end. */
+function exitSignal(): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const signals: readonly [Deno.Signal, number][] = Deno.build.os === "windows"
+    ? [["SIGINT", 130]]
+    : [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]];
+  for (const [signal, code] of signals) Deno.addSignalListener(signal, () => resolve(code));
+  return promise;
+}
+
+/** The SDK gives a reason for every close; a closed stdin is the ordinary end. */
+function isFailure(reason: unknown): boolean {
+  return reason instanceof Error && !/closed|ended/i.test(reason.message);
+}
+
+function complain(message: unknown): void {
+  Deno.stderr.writeSync(new TextEncoder().encode(`dsh-acp: ${message}\n`));
+}
+
+function print(text: string): void {
+  Deno.stdout.writeSync(new TextEncoder().encode(text));
+}

@@ -1,0 +1,20 @@
+import type {
+  AgentRequestContext,
+  NewSessionRequest,
+  NewSessionResponse,
+} from "@agentclientprotocol/sdk";
+import { checkDirectory, startSession } from "./_session_setup.ts";
+import type { Bridge } from "./bridge.ts";
+import { configOptions } from "./mapper/config_options.ts";
+
+/** `session/new`: the header is durable before the response, and nothing of the session precedes it. */
+export async function sessionNew(
+  bridge: Bridge,
+  { params }: AgentRequestContext<NewSessionRequest>,
+): Promise<NewSessionResponse> {
+  await checkDirectory(bridge, params.cwd);
+  const { agents } = await bridge.services();
+  const handle = await agents.create({ cwd: params.cwd });
+  startSession(bridge, handle, params);
+  return { sessionId: handle.header.id, configOptions: configOptions(handle.options()) };
+}

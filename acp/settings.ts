@@ -1,0 +1,123 @@
+/** What a person sets by flags and environment variables: read once, here, and passed in. */
+
+/** The settings of one run of the program. */
+export interface Settings {
+  /** The session store: a file path, or the https URL of a KV Connect server. */
+  readonly kv: string;
+  /** The agent's own folder, absolute; it stays read-only for everything the model runs. */
+  readonly dataDirectory: string;
+  /** `provider/model`; overrides `DSH_MODEL`. */
+  readonly model: string | undefined;
+  /** The id of the permission preset that sessions start with. */
+  readonly permissionMode: string;
+  /** Whether commands reach the network. */
+  readonly network: "on" | "off";
+  /** Whether to write a log to stderr. */
+  readonly debug: boolean;
+}
+
+/** What the command line asks for. */
+export type Invocation =
+  | { readonly type: "serve"; readonly settings: Settings }
+  | { readonly type: "help" }
+  | { readonly type: "version" }
+  /** `message` names the flag or variable, the rule and the value. */
+  | { readonly type: "invalid"; readonly message: string };
+
+/** Where the platform keeps things, as the program found it. */
+export interface Surroundings {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly os: typeof Deno.build.os;
+}
+
+const FLAGS = ["--kv", "--model", "--permission-mode", "--sandbox-network"] as const;
+const PERMISSION_MODES = ["workspace-write", "danger-full-access"];
+
+/** The text of `--help`. */
+export const HELP = `dsh-acp: a coding agent for editors that speak the Agent Client Protocol (ACP)
+
+Usage: dsh-acp [options]
+
+Serves ACP on stdin and stdout until stdin closes. An editor starts it; see the README.
+
+Options:
+  --model PROVIDER/MODEL      the model new sessions start with          (DSH_MODEL)
+  --permission-mode MODE      workspace-write or danger-full-access      (DSH_PERMISSION_MODE)
+  --sandbox-network on|off    whether commands reach the network         (DSH_SANDBOX_NETWORK)
+  --kv PATH                   where sessions are kept                    (DSH_KV)
+  --help                      show this text
+  --version                   show the version
+
+Models: DEEPSEEK_API_KEY, or OPENAI_BASE_URL (any OpenAI-compatible server) and OPENAI_API_KEY.
+A prompt that starts with ! runs the rest as a command, without a model.
+DSH_LOG=debug writes a log to stderr.`;
+
+/** Reads the command line and the environment. Flags win. */
+export function readSettings({ args, env, os }: Surroundings): Invocation {
+  const flags = new Map<string, string>();
+  for (let index = 0; index < args.length; index++) {
+    const [name = "", inline] = splitFlag(args[index]!);
+    if (name === "--help" || name === "-h") return { type: "help" };
+    if (name === "--version" || name === "-V") return { type: "version" };
+    if (!(FLAGS as readonly string[]).includes(name)) {
+      return invalid(`unknown option "${args[index]}"; --help lists the options`);
+    }
+    const value = inline ?? args[++index];
+    if (value === undefined || value === "") return invalid(`${name} needs a value`);
+    flags.set(name, value);
+  }
+  const permissionMode = flags.get("--permission-mode") ??
+    (env["DSH_PERMISSION_MODE"] || PERMISSION_MODES[0]!);
+  if (!PERMISSION_MODES.includes(permissionMode)) {
+    return invalid(
+      `--permission-mode (DSH_PERMISSION_MODE) must be ${
+        PERMISSION_MODES.join(" or ")
+      }; got "${permissionMode}"`,
+    );
+  }
+  const network = flags.get("--sandbox-network") ?? (env["DSH_SANDBOX_NETWORK"] || "on");
+  if (network !== "on" && network !== "off") {
+    return invalid(`--sandbox-network (DSH_SANDBOX_NETWORK) must be on or off; got "${network}"`);
+  }
+  const dataDirectory = dataFolder(env, os);
+  const kv = flags.get("--kv") ?? (env["DSH_KV"] || undefined);
+  if (dataDirectory === undefined) {
+    return invalid("HOME must be set: the agent keeps its sessions below it");
+  }
+  return {
+    type: "serve",
+    settings: {
+      kv: kv ?? `${dataDirectory}/sessions.kv`,
+      dataDirectory,
+      model: flags.get("--model"),
+      permissionMode,
+      network,
+      debug: (env["DSH_LOG"] ?? "") !== "",
+    },
+  };
+}
+
+/** The platform's folder for application data: XDG Base Directory on Linux. */
+function dataFolder(env: Surroundings["env"], os: Surroundings["os"]): string | undefined {
+  const home = env["HOME"] || env["USERPROFILE"];
+  switch (os) {
+    case "windows":
+      return env["LOCALAPPDATA"] ? `${env["LOCALAPPDATA"]}\\dsh-acp` : home && `${home}\\.dsh-acp`;
+    case "darwin":
+      return home && `${home}/Library/Application Support/dsh-acp`;
+    default:
+      return env["XDG_DATA_HOME"]?.startsWith("/")
+        ? `${env["XDG_DATA_HOME"]}/dsh-acp`
+        : home && `${home}/.local/share/dsh-acp`;
+  }
+}
+
+function splitFlag(arg: string): [string, string?] {
+  const equals = arg.indexOf("=");
+  return arg.startsWith("--") && equals > 0 ? [arg.slice(0, equals), arg.slice(equals + 1)] : [arg];
+}
+
+function invalid(message: string): Invocation {
+  return { type: "invalid", message };
+}

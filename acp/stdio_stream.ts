@@ -1,0 +1,23 @@
+/** The newline-delimited JSON-RPC stream over a pair of byte streams. */
+import { ndJsonStream, type Stream } from "@agentclientprotocol/sdk";
+import { limitLines, MAX_MESSAGE_BYTES } from "./_limit_lines.ts";
+
+/**
+ * Makes the ACP stream. A line longer than 32 MiB is answered with an error (-32600, under the
+ * request's id where it can be told) and skipped; malformed JSON with -32700.
+ */
+export function stdioStream(
+  input: ReadableStream<Uint8Array>,
+  output: WritableStream<Uint8Array>,
+): Stream {
+  const writer = output.getWriter();
+  const frames = new WritableStream<Uint8Array>({ write: (frame) => writer.write(frame) });
+  const lines = limitLines(MAX_MESSAGE_BYTES, (id) => {
+    const message = `Invalid request: a message must be at most ${MAX_MESSAGE_BYTES} bytes`;
+    const error = { jsonrpc: "2.0", id, error: { code: -32600, message } };
+    writer.write(new TextEncoder().encode(`${JSON.stringify(error)}\n`)).catch(() => {
+      // The client is gone; reading its input finds that out.
+    });
+  });
+  return ndJsonStream(frames, input.pipeThrough(lines), { maxMessageBytes: MAX_MESSAGE_BYTES * 2 });
+}

@@ -1,0 +1,66 @@
+import type { OutputCollector } from "./output_collector.ts";
+import type { Shell } from "./start_shell.ts";
+
+/** Reads a shell's output until nobody can write to it any more, or until it is cancelled. */
+export class OutputPump {
+  /** Settles when reading is over. Never rejects. */
+  readonly done: Promise<void>;
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  #onChunk: () => void = () => {};
+
+  constructor(shell: Shell, collector: OutputCollector) {
+    this.#reader = shell.output.getReader();
+    this.done = this.#run(shell, collector);
+  }
+
+  /** Waits for the end, for `silenceMs` without output, for `maxMs`, or for `hurry`. Tells whether it was the end. */
+  async settle(
+    options: { silenceMs: number; maxMs: number; hurry?: AbortSignal },
+  ): Promise<boolean> {
+    const { silenceMs, maxMs, hurry } = options;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const giveUp = () => resolve(false);
+    let silence = setTimeout(giveUp, silenceMs);
+    const limit = setTimeout(giveUp, maxMs);
+    this.#onChunk = () => {
+      clearTimeout(silence);
+      silence = setTimeout(giveUp, silenceMs);
+    };
+    if (hurry?.aborted) giveUp();
+    hurry?.addEventListener("abort", giveUp, { once: true });
+    void this.done.then(() => resolve(true));
+    try {
+      return await promise;
+    } finally {
+      this.#onChunk = () => {};
+      clearTimeout(silence);
+      clearTimeout(limit);
+      hurry?.removeEventListener("abort", giveUp);
+    }
+  }
+
+  /** Stops reading; what is still in the pipe is lost. */
+  async cancel(): Promise<void> {
+    try {
+      await this.#reader.cancel();
+    } catch {
+      // The pipe broke: there is nothing left to stop.
+    }
+    await this.done;
+  }
+
+  async #run(shell: Shell, collector: OutputCollector): Promise<void> {
+    try {
+      await collector.push(await shell.preface);
+      for (;;) {
+        const { done, value } = await this.#reader.read();
+        if (done) return;
+        this.#onChunk();
+        const wait = collector.push(value);
+        if (wait) await wait;
+      }
+    } catch {
+      // A broken pipe ends the output as its end does.
+    }
+  }
+}

@@ -1,0 +1,183 @@
+import type { ProcessEnd } from "./status.ts";
+import type { Containment } from "./sandbox/containment.ts";
+import { signalName } from "./_signal_name.ts";
+
+/** Options for {@linkcode startShell}. */
+export interface StartOptions {
+  /** Absolute. */
+  readonly cwd: string;
+  /** The complete environment. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly containment: Containment;
+}
+
+/** How the shell ended, or why it never began. */
+export type ShellEnd =
+  | ProcessEnd
+  | { readonly type: "failed"; readonly message: string };
+
+/** A running shell. */
+export interface Shell {
+  /** The process to signal: the leader of its own group. */
+  readonly child: Deno.ChildProcess;
+  readonly containment: Containment;
+  /** stdout and stderr, in order. */
+  readonly output: ReadableStream<Uint8Array>;
+  /** What the shell said before its streams were joined: syntax errors of the first line. */
+  readonly preface: Promise<Uint8Array>;
+  /** Settles when the shell itself ends, whatever it left running. */
+  readonly ended: Promise<ShellEnd>;
+  /** Lets go of what waits for the rest of the tree. */
+  release(): Promise<void>;
+}
+
+/** A shell, or the reason why there is none. */
+export type StartOutcome =
+  | { readonly type: "started"; readonly shell: Shell }
+  | { readonly type: "failed"; readonly message: string };
+
+/**
+ * Deno.Command gives a child two pipes; one command must print into one, in order. It stands on
+ * the command's first line, so that line numbers in messages stay right.
+ */
+const JOIN = "exec 2>&1;";
+
+/**
+ * Runs inside bubblewrap, between it and the shell, for four reasons: bubblewrap itself reports
+ * `kill -9 $$` and `exit 137` as one and the same; a shell that reaps a signalled child says so
+ * on stderr, which is ours alone here (of SIGINT and SIGPIPE no shell speaks: those are reported as
+ * codes 130 and 141). It outlives a TERM meant for the command, so that the command gets its grace. It says that the sandbox stands before the command begins. And after
+ * the command it waits until its stdin closes, because the PID namespace, and with it every
+ * process substitution that still has to print, ends with the first process.
+ */
+const WARDEN =
+  `trap : TERM INT HUP QUIT;echo +>&2;(exec "$@" 2>&1 </dev/null);echo "=$?">&2;exec >&- 2>&-;read -r _`;
+
+/** More than this before or after the command is not kept. */
+const MAX_REPORT = 65_536;
+
+/**
+ * Starts `bash -c command` in a process group of its own, with no stdin.
+ *
+ * Never throws: a shell that cannot start is an outcome.
+ */
+export function startShell(command: string, options: StartOptions): StartOutcome {
+  const { containment } = options;
+  const reported = containment.type === "bubblewrap";
+  const [program, args] = commandLine(command, containment);
+  try {
+    const child = new Deno.Command(program, {
+      args,
+      cwd: options.cwd,
+      env: { ...options.env },
+      clearEnv: true,
+      stdin: reported ? "piped" : "null",
+      stdout: "piped",
+      stderr: "piped",
+      detached: true,
+    }).spawn();
+    return {
+      type: "started",
+      shell: reported ? warded(child, containment) : direct(child, containment),
+    };
+  } catch (error) {
+    return { type: "failed", message: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function commandLine(command: string, containment: Containment): [string, string[]] {
+  switch (containment.type) {
+    case "bubblewrap": {
+      const inner = ["sh", "-c", WARDEN, "sh", "bash", "-c", command];
+      return [containment.program, [...containment.args, ...inner]];
+    }
+    case "seatbelt":
+      return [containment.program, [...containment.args, "bash", "-c", JOIN + command]];
+    case "process-group":
+      return ["bash", ["-c", JOIN + command]];
+    default: {
+      const never: never = containment;
+      return never;
+    }
+  }
+}
+
+function direct(child: Deno.ChildProcess, containment: Containment): Shell {
+  return {
+    child,
+    containment,
+    output: child.stdout,
+    preface: readBounded(child.stderr).then(hideJoin),
+    ended: child.status.then(endOfStatus),
+    release: () => Promise.resolve(),
+  };
+}
+
+/** Bash quotes the line with a syntax error: as the user wrote it. */
+function hideJoin(bytes: Uint8Array): Uint8Array {
+  if (bytes.length === 0) return bytes;
+  const text = new TextDecoder().decode(bytes);
+  return new TextEncoder().encode(text.replaceAll("`" + JOIN, "`"));
+}
+
+function warded(child: Deno.ChildProcess, containment: Containment): Shell {
+  return {
+    child,
+    containment,
+    output: child.stdout,
+    preface: Promise.resolve(new Uint8Array()),
+    ended: readReport(child),
+    // The pipe may have broken already: the other end is gone, which is what this is for.
+    release: () => child.stdin.close().catch(() => {}),
+  };
+}
+
+/** Reads the warden's report: `+`, perhaps a word on a signal, `=N`. */
+async function readReport(child: Deno.ChildProcess): Promise<ShellEnd> {
+  const decoder = new TextDecoder();
+  let report = "";
+  for await (const chunk of child.stderr.values({ preventCancel: true })) {
+    if (report.length < MAX_REPORT) report += decoder.decode(chunk, { stream: true });
+    const end = endOfReport(report);
+    if (end) {
+      // What follows is nobody's: the warden closed it.
+      void child.stderr.cancel().catch(() => {});
+      return end;
+    }
+  }
+  const status = await child.status;
+  if (!report.startsWith("+\n")) {
+    return { type: "failed", message: report.trim() || `bwrap ended with ${status.code}` };
+  }
+  // The warden was killed along with the command.
+  if (status.signal === null && status.code > 128) {
+    return { type: "signaled", signal: signalName(status.code - 128) };
+  }
+  return endOfStatus(status);
+}
+
+function endOfReport(report: string): ProcessEnd | undefined {
+  const match = /^\+\n([^]*?)=(\d+)\n$/.exec(report);
+  if (!match) return undefined;
+  const code = Number(match[2]);
+  const signaled = match[1] !== "" && code > 128;
+  return signaled ? { type: "signaled", signal: signalName(code - 128) } : { type: "exited", code };
+}
+
+function endOfStatus(status: Deno.CommandStatus): ProcessEnd {
+  return status.signal === null
+    ? { type: "exited", code: status.code }
+    : { type: "signaled", signal: status.signal };
+}
+
+async function readBounded(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
+  let kept = new Uint8Array();
+  for await (const chunk of stream) {
+    if (kept.length >= MAX_REPORT) continue;
+    const longer = new Uint8Array(kept.length + chunk.length);
+    longer.set(kept);
+    longer.set(chunk, kept.length);
+    kept = longer;
+  }
+  return kept;
+}

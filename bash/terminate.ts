@@ -1,0 +1,88 @@
+import type { Shell, ShellEnd } from "./start_shell.ts";
+
+/** Options for {@linkcode terminate}. */
+export interface TerminateOptions {
+  /** Milliseconds between asking and making. */
+  readonly graceMs: number;
+  /** Ends the grace at once. */
+  readonly hurry?: AbortSignal;
+}
+
+/**
+ * Ends a shell and its tree: TERM, the grace, KILL.
+ *
+ * @returns How the shell ended.
+ */
+export async function terminate(shell: Shell, options: TerminateOptions): Promise<ShellEnd> {
+  const asked = signalTree(shell, "SIGTERM");
+  if (!asked || !await endsWithin(shell.ended, options)) signalTree(shell, "SIGKILL");
+  return await shell.ended;
+}
+
+/**
+ * Sends a signal to a shell's whole tree, as far as one signal reaches.
+ *
+ * In a sandbox TERM goes to the command's processes only, since bubblewrap would take the PID
+ * namespace down at once; KILL goes to bubblewrap for that very reason. Without permission to
+ * signal other processes than the child (`--allow-run` with a list) TERM cannot be sent there.
+ *
+ * @returns Whether there was somebody to receive it.
+ */
+export function signalTree(shell: Shell, signal: "SIGTERM" | "SIGKILL"): boolean {
+  const { child, containment } = shell;
+  if (containment.type !== "bubblewrap") {
+    return signalGroup(child.pid, signal) ?? signalChild(child, signal);
+  }
+  if (signal === "SIGKILL") return signalChild(child, signal);
+  const warden = onlyChild(onlyChild(child.pid));
+  return warden !== undefined && signalGroup(warden, signal) === true;
+}
+
+/** Whether the group got the signal; undefined where it is not allowed to send one. */
+function signalGroup(leader: number, signal: Deno.Signal): boolean | undefined {
+  try {
+    Deno.kill(-leader, signal);
+    return true;
+  } catch (error) {
+    return error instanceof Deno.errors.NotCapable ? undefined : false;
+  }
+}
+
+function signalChild(child: Deno.ChildProcess, signal: Deno.Signal): boolean {
+  try {
+    child.kill(signal);
+    return true;
+  } catch {
+    // It has ended already.
+    return false;
+  }
+}
+
+/** The first child of a process (Linux, where the kernel lists them). */
+function onlyChild(pid: number | undefined): number | undefined {
+  if (pid === undefined) return undefined;
+  try {
+    const list = Deno.readTextFileSync(`/proc/${pid}/task/${pid}/children`);
+    const first = Number.parseInt(list, 10);
+    return Number.isNaN(first) ? undefined : first;
+  } catch {
+    // It is gone, or its children are not ours to see.
+    return undefined;
+  }
+}
+
+async function endsWithin(ended: Promise<unknown>, options: TerminateOptions): Promise<boolean> {
+  const { graceMs, hurry } = options;
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const giveUp = () => resolve(false);
+  const timer = setTimeout(giveUp, graceMs);
+  if (hurry?.aborted) giveUp();
+  hurry?.addEventListener("abort", giveUp, { once: true });
+  void ended.then(() => resolve(true));
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    hurry?.removeEventListener("abort", giveUp);
+  }
+}

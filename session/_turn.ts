@@ -1,0 +1,96 @@
+/** One turn: the user's message, then model requests and tool calls until there is nothing to do. */
+import { runModelStep } from "./_model_step.ts";
+import { runToolCalls } from "./_tool_calls.ts";
+import type { TurnContext } from "./_turn_context.ts";
+import type { PromptContent, TurnEnd } from "./events.ts";
+import { promptText } from "./fold.ts";
+
+/** What a turn begins with. */
+export interface TurnInput {
+  readonly content: readonly PromptContent[];
+  readonly notices: readonly string[];
+}
+
+/**
+ * Runs a turn between its `turn/start` and `turn/end`, both logged here. Resolves with the
+ * logged end; rejects only when the log itself fails.
+ */
+export async function runTurn(context: TurnContext, input: TurnInput): Promise<TurnEnd> {
+  const turn = context.fold.turns + 1;
+  const command = userCommand(input.content);
+  const trigger = command === undefined ? "prompt" : "command";
+  await context.record(
+    { type: "turn/start", data: { turn, trigger } },
+    // Durable before the model is asked, and before anything of the answer is seen.
+    { type: "user/message", data: { content: input.content } },
+    ...input.notices
+      .filter((text) => !context.fold.notices.has(text))
+      .map((text) => ({ type: "session/notice", data: { text } }) as const),
+    ...context.config.pending(),
+  );
+  context.config.anchored();
+  let reason: TurnEnd;
+  try {
+    reason = command === undefined
+      ? await converse(context)
+      : await runUserCommand(context, command, turn);
+  } catch (error) {
+    reason = { type: "error", code: "internal", message: messageOf(error) };
+  }
+  if (context.signal.aborted) reason = abortedEnd(context.signal);
+  const step = context.fold.openTurn?.openStep;
+  await context.record(
+    ...step === undefined ? [] : [{ type: "step/end", data: { step } } as const],
+    { type: "turn/end", data: { turn, reason } },
+  );
+  return reason;
+}
+
+/** The reason an abort carries tells a cancel by the client from the end of the session. */
+export const DISPOSED = "disposed";
+
+function abortedEnd(signal: AbortSignal): TurnEnd {
+  return signal.reason === DISPOSED ? { type: "disposed" } : { type: "aborted" };
+}
+
+async function converse(context: TurnContext): Promise<TurnEnd> {
+  for (let step = 1; step <= context.limits.maxSteps; step++) {
+    const resolved = await context.models.resolve(context.config.model);
+    if (resolved.type === "unavailable") {
+      return { type: "error", code: resolved.code, message: resolved.message };
+    }
+    await context.record({ type: "step/start", data: { step } });
+    const result = await runModelStep(context, resolved.model);
+    if (result.type === "tools") await runToolCalls(context, result.calls);
+    const usage = result.usage && { usage: result.usage };
+    await context.record({ type: "step/end", data: { step, ...usage } });
+    if (result.type === "end") return result.reason;
+    if (context.signal.aborted) return abortedEnd(context.signal);
+  }
+  return { type: "max_steps" };
+}
+
+/** A prompt that starts with `!` is a command of the user's own. */
+function userCommand(content: readonly PromptContent[]): string | undefined {
+  const [first] = content;
+  if (first?.type !== "text" || !first.text.startsWith("!")) return undefined;
+  return promptText(content).slice(1).trim();
+}
+
+async function runUserCommand(
+  context: TurnContext,
+  command: string,
+  turn: number,
+): Promise<TurnEnd> {
+  await runToolCalls(context, [{
+    callId: `user-command-${turn}`,
+    name: "bash",
+    arguments: JSON.stringify({ command, description: "Command entered by the user" }),
+    approved: true,
+  }]);
+  return { type: "completed" };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

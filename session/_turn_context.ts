@@ -1,0 +1,45 @@
+import type { SandboxPolicy, ToolRegistry } from "../tools/mod.ts";
+import type { AgentEvent } from "./agent_types.ts";
+import type { ApprovalService } from "./approval.ts";
+import type { EventBody } from "./events.ts";
+import type { SessionFold } from "./fold.ts";
+import type { ModelCatalogue } from "./model/model.ts";
+import type { SessionConfig } from "./session_config.ts";
+
+/** What one turn works with. The turn is plain functions of this. */
+export interface TurnContext {
+  readonly sessionId: string;
+  readonly cwd: string;
+  readonly fold: SessionFold;
+  readonly config: SessionConfig;
+  readonly tools: ToolRegistry;
+  readonly models: ModelCatalogue;
+  readonly approvals: ApprovalService;
+  readonly system: string;
+  readonly limits: TurnLimits;
+  /** Aborts when the turn is cancelled or the session is disposed. */
+  readonly signal: AbortSignal;
+  /** What a call may write and reach under the mode in force now. */
+  policy(): SandboxPolicy;
+  /** Makes events durable, folds them, tells the listeners, and waits for slow ones. */
+  record(...bodies: readonly EventBody[]): Promise<void>;
+  /** Tells the listeners of something that is not logged; the promise is their backpressure. */
+  emit(event: AgentEvent): Promise<void>;
+}
+
+/** Bounds of one turn. */
+export interface TurnLimits {
+  /** Model requests in one turn, retries not counted. */
+  readonly maxSteps: number;
+  /** Attempts of one model request, the first included. */
+  readonly maxAttempts: number;
+  /** How long a cancelled call may take to end before it is abandoned, in milliseconds. */
+  readonly abandonAfterMs: number;
+}
+
+/** The defaults. A cancelled prompt must be answered within 2 s, an abandoned call included. */
+export const DEFAULT_LIMITS: TurnLimits = {
+  maxSteps: 200,
+  maxAttempts: 3,
+  abandonAfterMs: 1_700,
+};

@@ -1,0 +1,172 @@
+/** A live session: queues prompts, runs one turn at a time, and tells its listeners. */
+import type { SandboxPolicy, ToolRegistry } from "../tools/mod.ts";
+import { DISPOSED, runTurn } from "./_turn.ts";
+import { DEFAULT_LIMITS, type TurnContext, type TurnLimits } from "./_turn_context.ts";
+import type { AgentEvent, AgentHandle, AgentListener, OptionResult } from "./agent_types.ts";
+import type { ApprovalService } from "./approval.ts";
+import type { EventBody, PromptContent, SessionEvent, SessionHeader, TurnEnd } from "./events.ts";
+import { SessionFold } from "./fold.ts";
+import type { SessionLog } from "./log.ts";
+import type { ModelCatalogue } from "./model/model.ts";
+import { recoveryEvents } from "./recovery.ts";
+import { SessionConfig, type SessionDefaults, type SessionOption } from "./session_config.ts";
+
+/** What an agent is made of. */
+export interface AgentParts {
+  readonly log: SessionLog;
+  readonly tools: ToolRegistry;
+  readonly models: ModelCatalogue;
+  readonly approvals: ApprovalService;
+  readonly defaults: SessionDefaults;
+  /** The system prompt. */
+  readonly system: string;
+  /** What a call may write and reach under a sandbox mode. */
+  readonly policyFor: (mode: SandboxPolicy["mode"]) => SandboxPolicy;
+  readonly limits?: Partial<TurnLimits>;
+  /** Is told of a listener that threw. The turn goes on. */
+  readonly onFault?: (error: unknown) => void;
+}
+
+/** Wakes an agent: folds the log and closes what a process that died left open. */
+export async function openAgent(parts: AgentParts): Promise<AgentHandle> {
+  const fold = new SessionFold();
+  for await (const event of parts.log.read()) fold.apply(event);
+  const agent = new Agent(parts, fold);
+  const recovery = recoveryEvents(fold);
+  if (recovery.length > 0) await parts.log.append(...recovery);
+  return agent;
+}
+
+class Agent implements AgentHandle {
+  readonly header: SessionHeader;
+  readonly tools: ToolRegistry;
+  #parts: AgentParts;
+  #fold: SessionFold;
+  #config: SessionConfig;
+  #listeners = new Set<AgentListener>();
+  #backpressure: Promise<unknown> = Promise.resolve();
+  #queue: Promise<unknown> = Promise.resolve();
+  /** Aborted and replaced by each cancel, so that it reaches queued turns too. */
+  #abort = new AbortController();
+  #disposed: Promise<void> | undefined;
+
+  constructor(parts: AgentParts, fold: SessionFold) {
+    this.#parts = parts;
+    this.#fold = fold;
+    this.header = parts.log.header;
+    this.tools = parts.tools;
+    this.#config = new SessionConfig(fold, parts.models, parts.defaults);
+    parts.log.subscribe((event) => this.#logged(event));
+  }
+
+  history(): AsyncIterable<SessionEvent> {
+    return this.#parts.log.read();
+  }
+
+  options(): readonly SessionOption[] {
+    return this.#config.options();
+  }
+
+  async setOption(id: string, value: string): Promise<OptionResult> {
+    const change = this.#config.change(id, value);
+    if (!change.ok) return change;
+    if (this.#fold.openTurn) await this.#parts.log.append(...change.events);
+    else this.#config.defer(change.events);
+    return { ok: true };
+  }
+
+  prompt(
+    content: readonly PromptContent[],
+    options: { readonly notices?: readonly string[] } = {},
+  ): Promise<TurnEnd> {
+    const { signal } = this.#abort;
+    const turn = this.#queue.then(async (): Promise<TurnEnd> => {
+      if (signal.aborted) return { type: signal.reason === DISPOSED ? "disposed" : "aborted" };
+      try {
+        return await runTurn(this.#context(signal), { content, notices: options.notices ?? [] });
+      } catch (error) {
+        // The log failed: nothing more can be recorded, and the prompt must still be answered.
+        const message = error instanceof Error ? error.message : String(error);
+        return { type: "error", code: "internal", message };
+      }
+    });
+    this.#queue = turn;
+    return turn;
+  }
+
+  cancel(): void {
+    this.#abort.abort();
+    this.#abort = new AbortController();
+  }
+
+  subscribe(listener: AgentListener): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#disposed ??= this.#dispose();
+  }
+
+  async #dispose(): Promise<void> {
+    this.#abort.abort(DISPOSED);
+    await this.#queue;
+    await this.tools[Symbol.asyncDispose]();
+    await this.#parts.log.flush();
+  }
+
+  #context(signal: AbortSignal): TurnContext {
+    const { log, models, approvals, system, policyFor, limits } = this.#parts;
+    return {
+      sessionId: this.header.id,
+      cwd: this.header.cwd,
+      fold: this.#fold,
+      config: this.#config,
+      tools: this.tools,
+      models,
+      approvals,
+      system,
+      limits: { ...DEFAULT_LIMITS, ...limits },
+      signal,
+      policy: () => policyFor(this.#config.sandboxMode),
+      record: async (...bodies: readonly EventBody[]) => {
+        await log.append(...bodies);
+        await this.#drained(signal);
+      },
+      emit: (event) => {
+        this.#tell(event);
+        return this.#drained(signal);
+      },
+    };
+  }
+
+  #logged(event: SessionEvent): void {
+    this.#fold.apply(event);
+    this.#tell({ type: "logged", event });
+  }
+
+  #tell(event: AgentEvent): void {
+    for (const listener of this.#listeners) {
+      try {
+        const busy = listener(event);
+        if (busy) this.#backpressure = Promise.all([this.#backpressure, busy]);
+      } catch (error) {
+        this.#parts.onFault?.(error);
+      }
+    }
+  }
+
+  /** Waits for slow listeners, but not past a cancel: the turn's end must come through. */
+  async #drained(signal: AbortSignal): Promise<void> {
+    const waiting = this.#backpressure;
+    if (signal.aborted) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const stop = () => resolve();
+    signal.addEventListener("abort", stop, { once: true });
+    try {
+      await Promise.race([waiting, promise]);
+    } finally {
+      signal.removeEventListener("abort", stop);
+    }
+  }
+}

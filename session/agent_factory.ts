@@ -1,0 +1,46 @@
+/** Makes agents over a session store. */
+import type { ToolRegistry } from "../tools/mod.ts";
+import { type AgentParts, openAgent } from "./agent.ts";
+import type { AgentFactory, AgentHandle } from "./agent_types.ts";
+import type { SessionHeader } from "./events.ts";
+import type { SessionLog } from "./log.ts";
+import type { SessionStore } from "./store.ts";
+import { systemPrompt } from "./system_prompt.ts";
+
+/** What all agents of a connection share, and what is made for each. */
+export interface AgentFactoryOptions extends
+  Pick<
+    AgentParts,
+    "models" | "approvals" | "defaults" | "limits" | "onFault"
+  > {
+  readonly store: SessionStore;
+  /** Makes a session's tools. */
+  readonly toolsFor: (header: SessionHeader) => Promise<ToolRegistry>;
+  /** What a session's calls may write and reach under a sandbox mode. */
+  readonly policyFor: (header: SessionHeader) => AgentParts["policyFor"];
+}
+
+/** Makes a factory. */
+export function agentFactory(options: AgentFactoryOptions): AgentFactory {
+  async function open(log: SessionLog): Promise<AgentHandle> {
+    const tools = await options.toolsFor(log.header);
+    return await openAgent({
+      log,
+      tools,
+      models: options.models,
+      approvals: options.approvals,
+      defaults: options.defaults,
+      system: systemPrompt({ cwd: log.header.cwd }),
+      policyFor: options.policyFor(log.header),
+      ...(options.limits && { limits: options.limits }),
+      ...(options.onFault && { onFault: options.onFault }),
+    });
+  }
+  return {
+    create: async (init) => await open(await options.store.create(init)),
+    resume: async (id) => {
+      const log = await options.store.open(id);
+      return log && await open(log);
+    },
+  };
+}

@@ -1,0 +1,189 @@
+/**
+ * The closed union of session events, schema version 1. A session is a header and a sequence of
+ * these; everything else is a fold of them.
+ */
+import type { JsonObject, SandboxMode, ToolContent } from "../tools/mod.ts";
+
+/** The schema version written into every header and event. */
+export const SCHEMA_VERSION = 1;
+
+/** The first record of a session. It never changes. */
+export interface SessionHeader {
+  readonly version: typeof SCHEMA_VERSION;
+  /** A random UUID (RFC 9562 version 4). */
+  readonly id: string;
+  /** The working directory, absolute. */
+  readonly cwd: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly createdAt: number;
+}
+
+/** One piece of a user's prompt. */
+export type PromptContent =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "resource_link"; readonly uri: string; readonly name: string };
+
+/** One piece of a model's answer, in the order it was streamed. */
+export type AssistantPart =
+  | { readonly type: "text"; readonly text: string }
+  /** `metadata` is what the provider wants back with it, for example a signature. */
+  | { readonly type: "reasoning"; readonly text: string; readonly metadata?: JsonObject }
+  /** `arguments` is the text the model wrote, valid JSON or not. */
+  | {
+    readonly type: "tool_call";
+    readonly callId: string;
+    readonly name: string;
+    readonly arguments: string;
+  };
+
+/** What a model request consumed, in tokens. */
+export interface TokenUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** The part of `inputTokens` that came from the provider's cache. */
+  readonly cachedInputTokens?: number;
+  /** The part of `outputTokens` that was reasoning. */
+  readonly reasoningTokens?: number;
+}
+
+/** Why a turn failed, for programs. */
+export type TurnErrorCode =
+  | "no_model"
+  | "auth"
+  | "quota"
+  | "rate_limit"
+  | "context_window"
+  | "invalid_request"
+  | "server"
+  | "timeout"
+  | "transport"
+  | "malformed_response"
+  | "internal";
+
+/** How a turn ended. */
+export type TurnEnd =
+  | { readonly type: "completed" }
+  | { readonly type: "max_tokens" }
+  | { readonly type: "max_steps" }
+  | { readonly type: "content_filter" }
+  /** The client cancelled it. */
+  | { readonly type: "aborted" }
+  /** The session was closed under it. */
+  | { readonly type: "disposed" }
+  /** It was refused before it began its work. */
+  | { readonly type: "rejected" }
+  /** The process died in it; recovery closed it. */
+  | { readonly type: "interrupted" }
+  /** `message` is fit for a person and free of secrets. */
+  | { readonly type: "error"; readonly code: TurnErrorCode; readonly message: string };
+
+/** How a tool call came to its result. */
+export type ToolOutcome =
+  /** The body ran to its end, well or badly. */
+  | "finished"
+  /** The body never ran: invalid, refused, or cancelled before. */
+  | "not_started"
+  /** The process died, or the call was abandoned, while the body ran. */
+  | "unknown";
+
+/** What the user decided about a call, or that nobody could. */
+export type ApprovalDecision =
+  | "allowed_once"
+  | "allowed_always"
+  | "rejected"
+  | "cancelled"
+  | "unavailable";
+
+/** A step of the plan the model keeps. The names are those of ACP's `PlanEntry`. */
+export interface TodoEntry {
+  readonly content: string;
+  readonly priority: "high" | "medium" | "low";
+  readonly status: "pending" | "in_progress" | "completed";
+}
+
+/** The data of each event type. Every event lies between a `turn/start` and its `turn/end`. */
+export interface EventData {
+  /** `command` is a `!` prompt: no model is asked. Turns count from 1. */
+  "turn/start": { readonly turn: number; readonly trigger: "prompt" | "command" };
+  "turn/end": { readonly turn: number; readonly reason: TurnEnd };
+  /** A step is one model request and the tool calls it asks for. Steps count from 1 in a turn. */
+  "step/start": { readonly step: number };
+  "step/end": { readonly step: number; readonly usage?: TokenUsage };
+  "user/message": { readonly content: readonly PromptContent[] };
+  /** `interrupted`: the answer was cut off by a cancel or an error. */
+  "assistant/message": {
+    readonly parts: readonly AssistantPart[];
+    readonly model: string;
+    readonly interrupted?: boolean;
+  };
+  /** Logged before the body runs. `awaitsApproval`: it runs only once the user agreed. */
+  "tool/call": {
+    readonly callId: string;
+    readonly name: string;
+    readonly arguments: string;
+    readonly awaitsApproval?: boolean;
+  };
+  "tool/result": {
+    readonly callId: string;
+    readonly content: readonly ToolContent[];
+    readonly isError: boolean;
+    readonly outcome: ToolOutcome;
+    readonly meta?: JsonObject;
+  };
+  "approval/asked": {
+    readonly callId: string;
+    readonly reason: string;
+    readonly scope?: { readonly key: string; readonly label: string };
+  };
+  /** `scope` is what an `allowed_always` covers from now on. */
+  "approval/decided": {
+    readonly callId: string;
+    readonly decision: ApprovalDecision;
+    readonly scope?: { readonly key: string; readonly label: string };
+  };
+  "permission/preset": { readonly preset: string };
+  "sandbox/mode": { readonly mode: SandboxMode };
+  "approval/policy": { readonly policy: "ask" | "never" };
+  "model/selected": {
+    readonly provider: string;
+    readonly model: string;
+    readonly reasoningEffort?: string;
+  };
+  "session/title": { readonly title: string };
+  /** Something the person should know that is not the model's answer. */
+  "session/notice": { readonly text: string };
+  "todo/write": { readonly entries: readonly TodoEntry[] };
+  /** A model request failed and is repeated. `partial` is what had been shown of its answer. */
+  "llm/retry": {
+    /** The request that comes next, counted from 2. */
+    readonly attempt: number;
+    readonly maxAttempts: number;
+    readonly delayMs: number;
+    readonly code: TurnErrorCode;
+    readonly message: string;
+    readonly partial: readonly AssistantPart[];
+  };
+}
+
+/** The name of an event type. */
+export type EventType = keyof EventData;
+
+/** An event before it is logged. */
+export type EventBody = {
+  [Type in EventType]: { readonly type: Type; readonly data: EventData[Type] };
+}[EventType];
+
+/** What the log adds to an event. */
+export interface EventEnvelope {
+  readonly v: typeof SCHEMA_VERSION;
+  /** The position in the session, contiguous from 0. */
+  readonly seq: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly time: number;
+}
+
+/** A logged event, deep-frozen. */
+export type SessionEvent = EventEnvelope & EventBody;
+
+/** A logged event of one type. */
+export type EventOf<Type extends EventType> = Extract<SessionEvent, { readonly type: Type }>;

@@ -1,0 +1,211 @@
+/** The fold: what a session's events add up to. */
+import type {
+  ApprovalDecision,
+  AssistantPart,
+  EventData,
+  EventOf,
+  PromptContent,
+  SessionEvent,
+} from "./events.ts";
+import type { ModelMessage, ModelToolResult } from "./model/model.ts";
+import type { SandboxMode } from "../tools/mod.ts";
+
+/** A call without a result yet. */
+export interface OpenCall {
+  readonly callId: string;
+  readonly name: string;
+  readonly arguments: string;
+  /** Whether the body may have run: the call is logged and was not waiting for the user. */
+  readonly dispatched: boolean;
+}
+
+/** A turn that has not ended. */
+export interface OpenTurn {
+  readonly turn: number;
+  readonly trigger: EventData["turn/start"]["trigger"];
+  readonly openStep: number | undefined;
+  readonly openCalls: readonly OpenCall[];
+}
+
+type Message =
+  | { readonly role: "user"; text: string }
+  | { readonly role: "assistant"; readonly parts: readonly AssistantPart[] }
+  | { readonly role: "tool"; readonly results: Map<string, ModelToolResult> };
+
+/** Applies events in order; its properties are the state after the last one. */
+export class SessionFold {
+  /** The number of turns begun. */
+  turns = 0;
+  title: string | undefined;
+  preset: string | undefined;
+  sandboxMode: SandboxMode | undefined;
+  approvalPolicy: "ask" | "never" | undefined;
+  model: EventData["model/selected"] | undefined;
+  /** The keys of the scopes the user always allows. */
+  readonly allowedScopes: Set<string> = new Set();
+  readonly notices: Set<string> = new Set();
+  #messages: Message[] = [];
+  #turn: Omit<OpenTurn, "openCalls"> | undefined;
+  #calls = new Map<string, OpenCall>();
+
+  /** The turn that has not ended. */
+  get openTurn(): OpenTurn | undefined {
+    return this.#turn && { ...this.#turn, openCalls: [...this.#calls.values()] };
+  }
+
+  /** Applies the next event. */
+  apply(event: SessionEvent): void {
+    switch (event.type) {
+      case "turn/start":
+        this.turns = event.data.turn;
+        this.#turn = { turn: event.data.turn, trigger: event.data.trigger, openStep: undefined };
+        break;
+      case "turn/end":
+        this.#turn = undefined;
+        this.#calls.clear();
+        break;
+      case "step/start":
+        if (this.#turn) this.#turn = { ...this.#turn, openStep: event.data.step };
+        break;
+      case "step/end":
+        if (this.#turn) this.#turn = { ...this.#turn, openStep: undefined };
+        break;
+      case "user/message":
+        this.#addUserText(promptText(event.data.content));
+        break;
+      case "assistant/message":
+        this.#addAssistant(event.data);
+        break;
+      case "tool/call":
+        this.#calls.set(event.data.callId, {
+          callId: event.data.callId,
+          name: event.data.name,
+          arguments: event.data.arguments,
+          dispatched: event.data.awaitsApproval !== true,
+        });
+        break;
+      case "tool/result":
+        this.#addResult(event);
+        break;
+      case "approval/asked":
+        break;
+      case "approval/decided":
+        this.#decide(event.data);
+        break;
+      case "permission/preset":
+        this.preset = event.data.preset;
+        break;
+      case "sandbox/mode":
+        this.sandboxMode = event.data.mode;
+        break;
+      case "approval/policy":
+        this.approvalPolicy = event.data.policy;
+        break;
+      case "model/selected":
+        this.model = event.data;
+        break;
+      case "session/title":
+        this.title = event.data.title;
+        break;
+      case "session/notice":
+        this.notices.add(event.data.text);
+        break;
+      case "todo/write":
+      case "llm/retry":
+        break;
+      default: {
+        const never: never = event;
+        throw new TypeError(`Cannot fold an unknown event: ${JSON.stringify(never)}`);
+      }
+    }
+  }
+
+  /**
+   * The conversation as a model is sent it. Always valid for a provider: each call of an answer
+   * has exactly one result, in the order of the calls.
+   */
+  messages(): ModelMessage[] {
+    const messages: ModelMessage[] = [];
+    for (const message of this.#messages) {
+      switch (message.role) {
+        case "user":
+          messages.push({ role: "user", text: message.text });
+          break;
+        case "assistant":
+          messages.push(message);
+          break;
+        case "tool":
+          messages.push({ role: "tool", results: [...message.results.values()] });
+          break;
+      }
+    }
+    return messages;
+  }
+
+  #addUserText(text: string): void {
+    const last = this.#messages.at(-1);
+    // Some providers refuse two user messages in a row.
+    if (last?.role === "user") last.text += `\n\n${text}`;
+    else this.#messages.push({ role: "user", text });
+  }
+
+  #addAssistant({ parts }: EventData["assistant/message"]): void {
+    const calls = parts.filter((part) => part.type === "tool_call");
+    // Reasoning alone is no message that a provider takes back.
+    if (calls.length === 0 && !parts.some((part) => part.type === "text")) return;
+    this.#messages.push({ role: "assistant", parts });
+    if (calls.length === 0) return;
+    const results = new Map(calls.map((call) => [call.callId, missingResult(call)]));
+    this.#messages.push({ role: "tool", results });
+  }
+
+  #addResult({ data }: EventOf<"tool/result">): void {
+    this.#calls.delete(data.callId);
+    const last = this.#messages.at(-1);
+    const asked = last?.role === "tool" ? last.results.get(data.callId) : undefined;
+    if (last?.role === "tool" && asked) {
+      last.results.set(data.callId, { ...asked, content: data.content, isError: data.isError });
+      return;
+    }
+    // A command the user ran: the model did not ask for it, so it learns of it as user text.
+    const output = data.content.map((item) => item.type === "text" ? item.text : "[image]");
+    this.#addUserText(`I ran this command myself. Its output was:\n${output.join("\n")}`);
+  }
+
+  #decide(data: EventData["approval/decided"]): void {
+    const call = this.#calls.get(data.callId);
+    if (!call || !isAllowed(data.decision)) return;
+    this.#calls.set(data.callId, { ...call, dispatched: true });
+    if (data.decision === "allowed_always" && data.scope) this.allowedScopes.add(data.scope.key);
+  }
+}
+
+/** Tells whether a decision lets the call run. */
+export function isAllowed(decision: ApprovalDecision): boolean {
+  return decision === "allowed_once" || decision === "allowed_always";
+}
+
+/** A prompt as the model reads it. */
+export function promptText(content: readonly PromptContent[]): string {
+  return content.map((part) => {
+    switch (part.type) {
+      case "text":
+        return part.text;
+      case "resource_link":
+        return `\n[resource_link name=${JSON.stringify(part.name)} uri=${
+          JSON.stringify(part.uri)
+        }]\n`;
+    }
+  }).join("");
+}
+
+/** What stands for a result until there is one: the process may die before. */
+function missingResult(call: { readonly callId: string; readonly name: string }): ModelToolResult {
+  const text = "Error: the agent stopped before this call ran. It was not started.";
+  return {
+    callId: call.callId,
+    name: call.name,
+    content: [{ type: "text", text }],
+    isError: true,
+  };
+}

@@ -1,0 +1,33 @@
+/** How far a command or a file tool may reach. Each mode is strictly wider than the one before. */
+export type SandboxMode = "read-only" | "workspace-write" | "danger-full-access";
+
+/** All modes, narrowest first. */
+export const SANDBOX_MODES: readonly SandboxMode[] = [
+  "read-only",
+  "workspace-write",
+  "danger-full-access",
+];
+
+/** Tells whether `mode` allows something that `than` does not. */
+export function isWiderMode(mode: SandboxMode, than: SandboxMode): boolean {
+  return SANDBOX_MODES.indexOf(mode) > SANDBOX_MODES.indexOf(than);
+}
+
+/**
+ * What one call may write and reach. It is decided anew for each call, so that a switch of mode
+ * takes effect with the next one. Reading is never restricted here.
+ */
+export interface SandboxPolicy {
+  readonly mode: SandboxMode;
+  /** Absolute folders that are writable under `workspace-write`. */
+  readonly writableRoots: readonly string[];
+  /** Absolute paths that stay read-only although a writable root contains them. */
+  readonly protectedPaths: readonly string[];
+  /** Whether commands reach the network. */
+  readonly network: "on" | "off";
+  /**
+   * How the mode is enforced on commands: by the sandbox runner, or not at all (only after the
+   * user approved that very command).
+   */
+  readonly enforcement: "sandbox" | "none";
+}
