@@ -55,7 +55,7 @@ function promptIssue({ method, params }: OpenRequest): Issue | undefined {
   const blocks = Array.isArray(prompt) && prompt.every((block) => typeof block?.type === "string");
   if (method !== "session/prompt" || !blocks) return undefined;
   const reading = readPrompt(prompt as ContentBlock[]);
-  return reading.ok ? undefined : reading;
+  return reading.ok || !reading.field.endsWith(".type") ? undefined : reading;
 }
 
 function schemaIssue(data: unknown, params: unknown): Issue | undefined {

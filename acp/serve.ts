@@ -2,6 +2,7 @@
 import type { AuthMethod } from "@agentclientprotocol/sdk";
 import packageInfo from "../deno.json" with { type: "json" };
 import type { SessionHeader } from "../session/events.ts";
+import { type CatalogueConfig, catalogueConfigFromEnv } from "../session/model/catalogue_config.ts";
 import type { SandboxPolicy } from "../tools/sandbox_policy.ts";
 import { guardStdout } from "./_console_guard.ts";
 import { type BridgeServices, connectBridge, type DirectoryLookup } from "./bridge.ts";
@@ -29,14 +30,30 @@ export async function serve(): Promise<void> {
     case "invalid":
       complain(invocation.message);
       return Deno.exit(2);
-    case "serve":
-      return Deno.exit(await serveStdio(invocation.settings, env));
+    case "serve": {
+      const { model } = invocation.settings;
+      const models = catalogueConfigFromEnv(env, model === undefined ? {} : { model });
+      if (models.type === "invalid") {
+        models.problems.forEach(complain);
+        return Deno.exit(2);
+      }
+      return Deno.exit(
+        await serveStdio({ settings: invocation.settings, env, models: models.config }),
+      );
+    }
   }
 }
 
+/** What the program was started with. */
+interface Start {
+  readonly settings: Settings;
+  readonly env: Record<string, string>;
+  readonly models: CatalogueConfig;
+}
+
 /** Serves one client on stdio. Resolves with the exit code when everything is ended. */
-async function serveStdio(settings: Settings, env: Record<string, string>): Promise<number> {
-  const report = settings.debug
+async function serveStdio(start: Start): Promise<number> {
+  const report = start.settings.debug
     ? (error: unknown) => complain(error instanceof Error ? error.stack ?? error.message : error)
     : () => {};
   const resources = new AsyncDisposableStack();
@@ -45,7 +62,7 @@ async function serveStdio(settings: Settings, env: Record<string, string>): Prom
     authMethods: AUTH_METHODS,
     directories,
     report,
-    services: () => openServices(settings, env, resources, report),
+    services: () => openServices(start, resources, report),
   });
   const code = await Promise.race([
     exitSignal(),
@@ -67,14 +84,15 @@ async function serveStdio(settings: Settings, env: Record<string, string>): Prom
 
 /** Puts the agent together. Everything here is loaded at the first session, not at the start. */
 async function openServices(
-  settings: Settings,
-  env: Record<string, string>,
+  { settings, env, models }: Start,
   resources: AsyncDisposableStack,
   report: (error: unknown) => void,
 ): Promise<BridgeServices> {
-  const [session, tools] = await Promise.all([
+  const [session, { modelCatalogue }, tools, bash] = await Promise.all([
     import("../session/mod.ts"),
+    import("../session/model/catalogue.ts"),
     import("../tools/mod.ts"),
+    import("../bash/mod.ts"),
   ]);
   await Deno.mkdir(settings.dataDirectory, { recursive: true, mode: 0o700 });
   const store = await session.openSessionStore({
@@ -84,25 +102,36 @@ async function openServices(
   });
   resources.use(store);
   const approvals = new session.ApprovalService();
-  const models = {
-    models: [],
-    resolve: () =>
-      Promise.resolve({ type: "unavailable", code: "no_model", message: "x" } as const),
-  };
+  const catalogue = modelCatalogue(models);
+  const probe = new bash.SandboxProbe({ os: Deno.build.os });
+  const parser = await bash.loadShellParser();
   const agents = session.agentFactory({
     store,
-    models,
     approvals,
+    models: catalogue,
     defaults: { preset: settings.permissionMode, presets: session.PERMISSION_PRESETS },
     onFault: report,
     policyFor: (header) => (mode) => sandboxPolicy(settings, header, mode),
-    toolsFor: () => Promise.resolve(new tools.ToolRegistry()),
+    toolsFor: () => {
+      const registry = new tools.ToolRegistry();
+      for (const tool of tools.fileTools()) registry.register(tool);
+      bash.registerBashTools(registry, {
+        env,
+        probe,
+        parser,
+        tempRoot: settings.dataDirectory,
+      });
+      return Promise.resolve(registry);
+    },
   });
   return {
     agents,
     store,
     approvals,
-    modelProblem: () => Promise.resolve("x"),
+    async modelProblem() {
+      const resolved = await catalogue.resolve(undefined);
+      return resolved.type === "ready" ? undefined : resolved.message;
+    },
   };
 }
 

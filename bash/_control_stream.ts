@@ -37,6 +37,11 @@ export class ControlStream {
     return this.#fold(stripEscapes(text)) + this.#letGo();
   }
 
+  /** Returns what the unfinished line shows so far, and goes on as on a new line. */
+  takeLine(): string {
+    return this.#endLine();
+  }
+
   /** Returns the rest. */
   end(): string {
     const rest = this.#fold(stripEscapes(this.#held)) + this.#endLine();

@@ -45,6 +45,11 @@ export class SpillFile {
     return this.#file !== undefined;
   }
 
+  /** Where the file is, once it exists. */
+  get path(): string | undefined {
+    return this.#file && this.#path;
+  }
+
   /** Takes bytes up to the cap. A promise means that the file has to catch up. */
   push(bytes: Uint8Array): Promise<void> | undefined {
     if (this.#failure !== undefined || bytes.length === 0) return undefined;

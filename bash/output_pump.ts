@@ -1,5 +1,13 @@
-import type { OutputCollector } from "./output_collector.ts";
+import type { CollectedOutput } from "./output_collector.ts";
 import type { Shell } from "./start_shell.ts";
+
+/** What takes a command's output. */
+export interface OutputSink {
+  /** Takes the next bytes. A promise means that the reader should wait before it reads on. */
+  push(chunk: Uint8Array): Promise<void> | undefined;
+  /** Ends the output and says what is kept of it. */
+  finish(): Promise<CollectedOutput>;
+}
 
 /** Reads a shell's output until nobody can write to it any more, or until it is cancelled. */
 export class OutputPump {
@@ -8,9 +16,9 @@ export class OutputPump {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   #onChunk: () => void = () => {};
 
-  constructor(shell: Shell, collector: OutputCollector) {
+  constructor(shell: Shell, sink: OutputSink) {
     this.#reader = shell.output.getReader();
-    this.done = this.#run(shell, collector);
+    this.done = this.#run(shell, sink);
   }
 
   /** Waits for the end, for `silenceMs` without output, for `maxMs`, or for `hurry`. Tells whether it was the end. */
@@ -49,14 +57,14 @@ export class OutputPump {
     await this.done;
   }
 
-  async #run(shell: Shell, collector: OutputCollector): Promise<void> {
+  async #run(shell: Shell, sink: OutputSink): Promise<void> {
     try {
-      await collector.push(await shell.preface);
+      await sink.push(await shell.preface);
       for (;;) {
         const { done, value } = await this.#reader.read();
         if (done) return;
         this.#onChunk();
-        const wait = collector.push(value);
+        const wait = sink.push(value);
         if (wait) await wait;
       }
     } catch {

@@ -1,11 +1,12 @@
+import { clearAway } from "./clear_away.ts";
 import { type CommandResult, notStarted } from "./command_result.ts";
 import { OutputCollector, type OutputOptions } from "./output_collector.ts";
-import { OutputPump } from "./output_pump.ts";
+import { OutputPump, type OutputSink } from "./output_pump.ts";
 import type { Containment } from "./sandbox/containment.ts";
 import { type Shell, type ShellEnd, startShell } from "./start_shell.ts";
 import { type StopReason, StopWatch } from "./stop_watch.ts";
-import { endMarked, MARKER_VARIABLE, type Sweeper } from "./sweeper.ts";
-import { signalTree, terminate } from "./terminate.ts";
+import { MARKER_VARIABLE, type Sweeper } from "./sweeper.ts";
+import { terminate } from "./terminate.ts";
 
 /** Options for {@linkcode runCommand}. */
 export interface RunOptions extends OutputOptions {
@@ -17,6 +18,8 @@ export interface RunOptions extends OutputOptions {
   readonly containment: Containment;
   /** Milliseconds after which the command is stopped. @default never */
   readonly timeoutMs?: number;
+  /** Takes the output instead of an {@linkcode OutputCollector} made from these options. */
+  readonly sink?: OutputSink;
   /** Stops the command. */
   readonly signal?: AbortSignal;
   /** Milliseconds between TERM and KILL. */
@@ -32,12 +35,6 @@ export interface RunOptions extends OutputOptions {
    */
   readonly sweeper?: Sweeper;
 }
-
-/** What a child that outlives the shell gets to finish what it prints. In milliseconds. */
-const SILENCE = 200;
-const MAX_DRAIN = 1_500;
-/** What leftovers get between TERM and KILL, and a pipe to close once they are gone. */
-const LEFTOVER_GRACE = 100;
 
 /**
  * Runs `bash -c command`: no stdin, stdout and stderr as one stream in order.
@@ -73,16 +70,18 @@ export async function runCommand(command: string, options: RunOptions): Promise<
   });
   if (started.type === "failed") return notStarted(started.message, false);
   const { shell } = started;
-  const collector = new OutputCollector(options);
-  const pump = new OutputPump(shell, collector);
+  const sink = options.sink ?? new OutputCollector(options);
+  const pump = new OutputPump(shell, sink);
 
   const { end, reason } = await awaitEnd(shell, options);
-  const endedLeftovers = await clearAway(shell, pump, marker, {
-    hurried: reason !== undefined,
+  const stopped = reason !== undefined;
+  const endedLeftovers = await clearAway(shell, pump, {
+    marker,
+    stopped,
     ...(signal && { signal }),
     ...(sweeper && { sweeper }),
   });
-  const output = await collector.finish();
+  const output = await sink.finish();
   return {
     ...output,
     exit: end.type === "failed" ? { type: "spawn_failed", message: end.message } : end,
@@ -112,55 +111,5 @@ async function awaitEnd(
       };
     default:
       return { end: first };
-  }
-}
-
-/** Gives leftovers a moment to print, ends them, and tells whether there were any. */
-async function clearAway(
-  shell: Shell,
-  pump: OutputPump,
-  marker: string,
-  options: { hurried: boolean; signal?: AbortSignal; sweeper?: Sweeper },
-): Promise<boolean> {
-  const silent = await pump.settle({
-    silenceMs: SILENCE,
-    maxMs: options.hurried ? SILENCE : MAX_DRAIN,
-    ...(options.signal && !options.hurried && { hurry: options.signal }),
-  });
-  if (shell.containment.type === "bubblewrap") {
-    await endNamespace(shell);
-    await endReading(pump);
-    return !silent;
-  }
-  const grouped = await endGroup(shell, pump);
-  if (!silent && !await pump.settle({ silenceMs: LEFTOVER_GRACE, maxMs: LEFTOVER_GRACE })) {
-    await endMarked(marker);
-    await endReading(pump);
-  } else if (options.sweeper) {
-    options.sweeper.schedule(marker);
-  } else {
-    await endMarked(marker);
-  }
-  return grouped || !silent;
-}
-
-async function endNamespace(shell: Shell): Promise<void> {
-  await shell.release();
-  const timer = setTimeout(() => signalTree(shell, "SIGKILL"), LEFTOVER_GRACE);
-  await shell.child.status;
-  clearTimeout(timer);
-}
-
-/** Ends what is left of the group. A group of zombies takes signals too, but has no say. */
-async function endGroup(shell: Shell, pump: OutputPump): Promise<boolean> {
-  if (!signalTree(shell, "SIGTERM")) return false;
-  await pump.settle({ silenceMs: LEFTOVER_GRACE, maxMs: LEFTOVER_GRACE });
-  signalTree(shell, "SIGKILL");
-  return true;
-}
-
-async function endReading(pump: OutputPump): Promise<void> {
-  if (!await pump.settle({ silenceMs: LEFTOVER_GRACE, maxMs: LEFTOVER_GRACE })) {
-    await pump.cancel();
   }
 }

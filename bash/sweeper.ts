@@ -4,7 +4,10 @@ export const MARKER_VARIABLE = "DSH_COMMAND_ID";
 /** A process may fork while `/proc` is read: the pass that finds nobody is the last. */
 const MAX_PASSES = 8;
 /** How many processes are looked at before others get a turn. */
-const BATCH = 64;
+const BATCH = 32;
+
+/** How long after a call its sweep begins, in milliseconds: one pass serves several calls. */
+const DELAY = 100;
 
 /**
  * Ends what left a command's process group (`setsid`, a double fork), by the marker variable that
@@ -14,29 +17,41 @@ const BATCH = 64;
  * ...`), nor one that runs as another user. A PID namespace has neither gap.
  *
  * Reading `/proc` takes milliseconds, so it is not part of a call unless something holds the
- * call's pipe: a session owns one sweeper, and the next call and the session's end wait for it.
+ * call's pipe: a session owns one sweeper, which follows each call within a moment.
  */
 export class Sweeper implements AsyncDisposable {
-  #last: Promise<unknown> = Promise.resolve();
+  #markers = new Set<string>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #running: Promise<unknown> = Promise.resolve();
 
-  /** Looks for marked processes behind the current call's back. */
+  /** Looks for processes with this marker a moment later. */
   schedule(marker: string): void {
-    this.#last = this.#last.then(() => endMarked(marker));
+    this.#markers.add(marker);
+    this.#timer ??= setTimeout(() => this.#start(), DELAY);
   }
 
-  /** Waits until everything scheduled is done. */
+  /** Looks at once, and waits until everything scheduled is done. */
   async idle(): Promise<void> {
-    await this.#last;
+    if (this.#markers.size > 0) this.#start();
+    await this.#running;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.idle();
   }
+
+  #start(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const markers = this.#markers;
+    this.#markers = new Set();
+    this.#running = this.#running.then(() => endMarked(markers));
+  }
 }
 
-/** Kills every process that carries the marker; returns how many there were. Never rejects. */
-export async function endMarked(marker: string): Promise<number> {
-  const wanted = `${MARKER_VARIABLE}=${marker}`;
+/** Kills every process that carries one of the markers; returns how many there were. Never rejects. */
+export async function endMarked(markers: ReadonlySet<string>): Promise<number> {
+  const wanted = new Set([...markers].map((marker) => `${MARKER_VARIABLE}=${marker}`));
   let ended = 0;
   for (let pass = 0; pass < MAX_PASSES; pass++) {
     const found = await findMarked(wanted);
@@ -47,7 +62,7 @@ export async function endMarked(marker: string): Promise<number> {
   return ended;
 }
 
-async function findMarked(wanted: string): Promise<number[]> {
+async function findMarked(wanted: ReadonlySet<string>): Promise<number[]> {
   const found: number[] = [];
   let looked = 0;
   for (const pid of listProcesses()) {
@@ -68,9 +83,11 @@ function listProcesses(): number[] {
   }
 }
 
-function carries(pid: number, wanted: string): boolean {
+function carries(pid: number, wanted: ReadonlySet<string>): boolean {
   try {
-    return Deno.readTextFileSync(`/proc/${pid}/environ`).split("\0").includes(wanted);
+    const environ = Deno.readTextFileSync(`/proc/${pid}/environ`);
+    return environ.includes(MARKER_VARIABLE) &&
+      environ.split("\0").some((entry) => wanted.has(entry));
   } catch {
     // Gone, or another user's.
     return false;

@@ -1,3 +1,4 @@
+import { namespaceInit } from "./_children.ts";
 import type { Shell, ShellEnd } from "./start_shell.ts";
 
 /** Options for {@linkcode terminate}. */
@@ -31,20 +32,22 @@ export async function terminate(shell: Shell, options: TerminateOptions): Promis
 export function signalTree(shell: Shell, signal: "SIGTERM" | "SIGKILL"): boolean {
   const { child, containment } = shell;
   if (containment.type !== "bubblewrap") {
-    return signalGroup(child.pid, signal) ?? signalChild(child, signal);
+    // Alone in the moment before it has its group, and where signalling a group is not allowed.
+    return signalGroup(child.pid, signal) || signalChild(child, signal);
   }
   if (signal === "SIGKILL") return signalChild(child, signal);
-  const warden = onlyChild(onlyChild(child.pid));
-  return warden !== undefined && signalGroup(warden, signal) === true;
+  // The first process of the namespace leads the group of the command and takes no TERM itself.
+  const leader = namespaceInit(child.pid);
+  return leader !== undefined && signalGroup(leader, signal);
 }
 
-/** Whether the group got the signal; undefined where it is not allowed to send one. */
-function signalGroup(leader: number, signal: Deno.Signal): boolean | undefined {
+function signalGroup(leader: number, signal: Deno.Signal): boolean {
   try {
     Deno.kill(-leader, signal);
     return true;
-  } catch (error) {
-    return error instanceof Deno.errors.NotCapable ? undefined : false;
+  } catch {
+    // There is no such group, or it is not ours to signal.
+    return false;
   }
 }
 
@@ -55,19 +58,6 @@ function signalChild(child: Deno.ChildProcess, signal: Deno.Signal): boolean {
   } catch {
     // It has ended already.
     return false;
-  }
-}
-
-/** The first child of a process (Linux, where the kernel lists them). */
-function onlyChild(pid: number | undefined): number | undefined {
-  if (pid === undefined) return undefined;
-  try {
-    const list = Deno.readTextFileSync(`/proc/${pid}/task/${pid}/children`);
-    const first = Number.parseInt(list, 10);
-    return Number.isNaN(first) ? undefined : first;
-  } catch {
-    // It is gone, or its children are not ours to see.
-    return undefined;
   }
 }
 

@@ -2,149 +2,167 @@
 import { z } from "zod";
 import { type EventType, SCHEMA_VERSION, type SessionEvent, type SessionHeader } from "./events.ts";
 
-const content = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("text"), text: z.string() }),
-  z.object({ type: z.literal("image"), data: z.string(), mimeType: z.string() }),
-]);
+type DataSchemas = { readonly [Type in EventType]: z.ZodType };
 
-const json = z.record(z.string(), z.json());
+interface Schemas {
+  readonly data: DataSchemas;
+  readonly envelope: z.ZodType<{ type: string; data?: unknown }>;
+  readonly header: z.ZodType<SessionHeader>;
+}
 
-const part = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("text"), text: z.string() }),
-  z.object({ type: z.literal("reasoning"), text: z.string(), metadata: json.optional() }),
-  z.object({
-    type: z.literal("tool_call"),
-    callId: z.string().min(1),
-    name: z.string(),
-    arguments: z.string(),
-  }),
-]);
+let built: Schemas | undefined;
 
-const prompt = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("text"), text: z.string() }),
-  z.object({ type: z.literal("resource_link"), uri: z.string(), name: z.string() }),
-]);
+/** Built at the first event: the schemas would cost milliseconds on the start path. */
+function schemas(): Schemas {
+  return built ??= buildSchemas();
+}
 
-const count = z.int().nonnegative();
-const ordinal = z.int().positive();
+function buildSchemas(): Schemas {
+  const content = z.discriminatedUnion("type", [
+    z.object({ type: z.literal("text"), text: z.string() }),
+    z.object({ type: z.literal("image"), data: z.string(), mimeType: z.string() }),
+  ]);
 
-const errorCode = z.enum([
-  "no_model",
-  "auth",
-  "quota",
-  "rate_limit",
-  "context_window",
-  "invalid_request",
-  "server",
-  "timeout",
-  "transport",
-  "malformed_response",
-  "internal",
-]);
+  const json = z.record(z.string(), z.json());
 
-const turnEnd = z.union([
-  z.object({
-    type: z.enum([
-      "completed",
-      "max_tokens",
-      "max_steps",
-      "content_filter",
-      "aborted",
-      "disposed",
-      "rejected",
-      "interrupted",
-    ]),
-  }),
-  z.object({ type: z.literal("error"), code: errorCode, message: z.string() }),
-]);
+  const part = z.discriminatedUnion("type", [
+    z.object({ type: z.literal("text"), text: z.string() }),
+    z.object({ type: z.literal("reasoning"), text: z.string(), metadata: json.optional() }),
+    z.object({
+      type: z.literal("tool_call"),
+      callId: z.string().min(1),
+      name: z.string(),
+      arguments: z.string(),
+    }),
+  ]);
 
-const usage = z.object({
-  inputTokens: count,
-  outputTokens: count,
-  cachedInputTokens: count.optional(),
-  reasoningTokens: count.optional(),
-});
+  const prompt = z.discriminatedUnion("type", [
+    z.object({ type: z.literal("text"), text: z.string() }),
+    z.object({ type: z.literal("resource_link"), uri: z.string(), name: z.string() }),
+  ]);
 
-const scope = z.object({ key: z.string().min(1), label: z.string().min(1) });
+  const count = z.int().nonnegative();
+  const ordinal = z.int().positive();
 
-/** One schema for each type: the compiler refuses a table that misses one. */
-const data: { readonly [Type in EventType]: z.ZodType } = {
-  "turn/start": z.object({ turn: ordinal, trigger: z.enum(["prompt", "command"]) }),
-  "turn/end": z.object({ turn: ordinal, reason: turnEnd }),
-  "step/start": z.object({ step: ordinal }),
-  "step/end": z.object({ step: ordinal, usage: usage.optional() }),
-  "user/message": z.object({ content: z.array(prompt).min(1) }),
-  "assistant/message": z.object({
-    parts: z.array(part),
-    model: z.string(),
-    interrupted: z.boolean().optional(),
-  }),
-  "tool/call": z.object({
-    callId: z.string().min(1),
-    name: z.string(),
-    arguments: z.string(),
-    awaitsApproval: z.boolean().optional(),
-  }),
-  "tool/result": z.object({
-    callId: z.string().min(1),
-    content: z.array(content),
-    isError: z.boolean(),
-    outcome: z.enum(["finished", "not_started", "unknown"]),
-    meta: json.optional(),
-  }),
-  "approval/asked": z.object({
-    callId: z.string().min(1),
-    reason: z.string(),
-    scope: scope.optional(),
-  }),
-  "approval/decided": z.object({
-    callId: z.string().min(1),
-    decision: z.enum(["allowed_once", "allowed_always", "rejected", "cancelled", "unavailable"]),
-    scope: scope.optional(),
-  }),
-  "permission/preset": z.object({ preset: z.string().min(1) }),
-  "sandbox/mode": z.object({
-    mode: z.enum(["read-only", "workspace-write", "danger-full-access"]),
-  }),
-  "approval/policy": z.object({ policy: z.enum(["ask", "never"]) }),
-  "model/selected": z.object({
-    provider: z.string().min(1),
-    model: z.string().min(1),
-    reasoningEffort: z.string().optional(),
-  }),
-  "session/title": z.object({ title: z.string() }),
-  "session/notice": z.object({ text: z.string() }),
-  "todo/write": z.object({
-    entries: z.array(z.object({
-      content: z.string(),
-      priority: z.enum(["high", "medium", "low"]),
-      status: z.enum(["pending", "in_progress", "completed"]),
-    })),
-  }),
-  "llm/retry": z.object({
-    attempt: ordinal,
-    maxAttempts: ordinal,
-    delayMs: count,
-    code: errorCode,
-    message: z.string(),
-    partial: z.array(part),
-  }),
-};
+  const errorCode = z.enum([
+    "no_model",
+    "auth",
+    "quota",
+    "rate_limit",
+    "context_window",
+    "invalid_request",
+    "server",
+    "timeout",
+    "transport",
+    "malformed_response",
+    "internal",
+  ]);
 
-const envelope = z.object({
-  v: z.literal(SCHEMA_VERSION),
-  seq: count,
-  time: count,
-  type: z.string(),
-  data: z.unknown(),
-});
+  const turnEnd = z.union([
+    z.object({
+      type: z.enum([
+        "completed",
+        "max_tokens",
+        "max_steps",
+        "content_filter",
+        "aborted",
+        "disposed",
+        "rejected",
+        "interrupted",
+      ]),
+    }),
+    z.object({ type: z.literal("error"), code: errorCode, message: z.string() }),
+  ]);
 
-const header = z.object({
-  version: z.literal(SCHEMA_VERSION),
-  id: z.uuid(),
-  cwd: z.string().min(1),
-  createdAt: count,
-});
+  const usage = z.object({
+    inputTokens: count,
+    outputTokens: count,
+    cachedInputTokens: count.optional(),
+    reasoningTokens: count.optional(),
+  });
+
+  const scope = z.object({ key: z.string().min(1), label: z.string().min(1) });
+
+  /** One schema for each type: the compiler refuses a table that misses one. */
+  const data: DataSchemas = {
+    "turn/start": z.object({ turn: ordinal, trigger: z.enum(["prompt", "command"]) }),
+    "turn/end": z.object({ turn: ordinal, reason: turnEnd }),
+    "step/start": z.object({ step: ordinal }),
+    "step/end": z.object({ step: ordinal, usage: usage.optional() }),
+    "user/message": z.object({ content: z.array(prompt).min(1) }),
+    "assistant/message": z.object({
+      parts: z.array(part),
+      model: z.string(),
+      interrupted: z.boolean().optional(),
+    }),
+    "tool/call": z.object({
+      callId: z.string().min(1),
+      name: z.string(),
+      arguments: z.string(),
+      awaitsApproval: z.boolean().optional(),
+    }),
+    "tool/result": z.object({
+      callId: z.string().min(1),
+      content: z.array(content),
+      isError: z.boolean(),
+      outcome: z.enum(["finished", "not_started", "unknown"]),
+      meta: json.optional(),
+    }),
+    "approval/asked": z.object({
+      callId: z.string().min(1),
+      reason: z.string(),
+      scope: scope.optional(),
+    }),
+    "approval/decided": z.object({
+      callId: z.string().min(1),
+      decision: z.enum(["allowed_once", "allowed_always", "rejected", "cancelled", "unavailable"]),
+      scope: scope.optional(),
+    }),
+    "permission/preset": z.object({ preset: z.string().min(1) }),
+    "sandbox/mode": z.object({
+      mode: z.enum(["read-only", "workspace-write", "danger-full-access"]),
+    }),
+    "approval/policy": z.object({ policy: z.enum(["ask", "never"]) }),
+    "model/selected": z.object({
+      provider: z.string().min(1),
+      model: z.string().min(1),
+      reasoningEffort: z.string().optional(),
+    }),
+    "session/title": z.object({ title: z.string() }),
+    "session/notice": z.object({ text: z.string() }),
+    "todo/write": z.object({
+      entries: z.array(z.object({
+        content: z.string(),
+        priority: z.enum(["high", "medium", "low"]),
+        status: z.enum(["pending", "in_progress", "completed"]),
+      })),
+    }),
+    "llm/retry": z.object({
+      attempt: ordinal,
+      maxAttempts: ordinal,
+      delayMs: count,
+      code: errorCode,
+      message: z.string(),
+      partial: z.array(part),
+    }),
+  };
+
+  const envelope = z.object({
+    v: z.literal(SCHEMA_VERSION),
+    seq: count,
+    time: count,
+    type: z.string(),
+    data: z.unknown(),
+  });
+
+  const header = z.object({
+    version: z.literal(SCHEMA_VERSION),
+    id: z.uuid(),
+    cwd: z.string().min(1),
+    createdAt: count,
+  });
+  return { data, envelope, header };
+}
 
 /** A valid value, or what is wrong with it. */
 export type Checked<Value> =
@@ -153,8 +171,9 @@ export type Checked<Value> =
 
 /** Checks one event. What the schema does not name is kept out of the log. */
 export function checkEvent(value: unknown): Checked<SessionEvent> {
-  const outer = envelope.safeParse(value);
+  const outer = schemas().envelope.safeParse(value);
   if (!outer.success) return { ok: false, problem: describe(outer.error) };
+  const { data } = schemas();
   const schema = Object.hasOwn(data, outer.data.type) && data[outer.data.type as EventType];
   if (!schema) return { ok: false, problem: `type: unknown event type "${outer.data.type}"` };
   const inner = schema.safeParse(outer.data.data);
@@ -164,7 +183,7 @@ export function checkEvent(value: unknown): Checked<SessionEvent> {
 
 /** Checks a header. */
 export function checkHeader(value: unknown): Checked<SessionHeader> {
-  const result = header.safeParse(value);
+  const result = schemas().header.safeParse(value);
   return result.success
     ? { ok: true, value: deepFreeze(result.data) }
     : { ok: false, problem: describe(result.error) };

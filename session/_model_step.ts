@@ -80,8 +80,9 @@ async function streamAnswer(
       case "reasoning_metadata": {
         const last = parts.at(-1);
         const { metadata } = part;
-        if (last?.type === "reasoning") parts[parts.length - 1] = { ...last, metadata };
-        else parts.push({ type: "reasoning", text: "", metadata });
+        if (last?.type === "reasoning" && !last.metadata) {
+          parts[parts.length - 1] = { ...last, metadata };
+        } else parts.push({ type: "reasoning", text: "", metadata });
         break;
       }
       case "tool_call":

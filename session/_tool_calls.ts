@@ -1,12 +1,12 @@
 /** Runs the calls of one answer: validated, authorized, in the model's order where that matters. */
+import type { SandboxPolicy } from "../tools/sandbox_policy.ts";
 import {
   type ApprovalScope,
   type Authorization,
   errorResult,
-  type PreparedCall,
-  type SandboxPolicy,
   type ToolResult,
-} from "../tools/mod.ts";
+} from "../tools/tool.ts";
+import type { PreparedCall } from "../tools/tool_registry.ts";
 import type { TurnContext } from "./_turn_context.ts";
 import type { ApprovalDecision, EventBody, ToolOutcome } from "./events.ts";
 import { isAllowed } from "./fold.ts";

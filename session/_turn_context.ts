@@ -1,4 +1,5 @@
-import type { SandboxPolicy, ToolRegistry } from "../tools/mod.ts";
+import type { SandboxPolicy } from "../tools/sandbox_policy.ts";
+import type { ToolRegistry } from "../tools/tool_registry.ts";
 import type { AgentEvent } from "./agent_types.ts";
 import type { ApprovalService } from "./approval.ts";
 import type { EventBody } from "./events.ts";

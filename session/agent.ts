@@ -1,5 +1,6 @@
 /** A live session: queues prompts, runs one turn at a time, and tells its listeners. */
-import type { SandboxPolicy, ToolRegistry } from "../tools/mod.ts";
+import type { SandboxPolicy } from "../tools/sandbox_policy.ts";
+import type { ToolRegistry } from "../tools/tool_registry.ts";
 import { DISPOSED, runTurn } from "./_turn.ts";
 import { DEFAULT_LIMITS, type TurnContext, type TurnLimits } from "./_turn_context.ts";
 import type { AgentEvent, AgentHandle, AgentListener, OptionResult } from "./agent_types.ts";

@@ -1,5 +1,5 @@
 /** Makes agents over a session store. */
-import type { ToolRegistry } from "../tools/mod.ts";
+import type { ToolRegistry } from "../tools/tool_registry.ts";
 import { type AgentParts, openAgent } from "./agent.ts";
 import type { AgentFactory, AgentHandle } from "./agent_types.ts";
 import type { SessionHeader } from "./events.ts";

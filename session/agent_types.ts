@@ -1,5 +1,5 @@
 /** What the bridge programs against: agents, and the factory that makes them. */
-import type { ToolRegistry } from "../tools/mod.ts";
+import type { ToolRegistry } from "../tools/tool_registry.ts";
 import type { PromptContent, SessionEvent, SessionHeader, TurnEnd } from "./events.ts";
 import type { SessionOption } from "./session_config.ts";
 

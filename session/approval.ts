@@ -1,5 +1,5 @@
 /** The approval seam: who asks is one side, who answers is the other, and silence is a refusal. */
-import type { ApprovalScope } from "../tools/mod.ts";
+import type { ApprovalScope } from "../tools/tool.ts";
 import type { ApprovalDecision } from "./events.ts";
 
 /** A question to the user whether one call may run. */

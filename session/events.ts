@@ -2,7 +2,9 @@
  * The closed union of session events, schema version 1. A session is a header and a sequence of
  * these; everything else is a fold of them.
  */
-import type { JsonObject, SandboxMode, ToolContent } from "../tools/mod.ts";
+import type { JsonObject } from "../tools/json.ts";
+import type { ToolContent } from "../tools/presentation.ts";
+import type { SandboxMode } from "../tools/sandbox_policy.ts";
 
 /** The schema version written into every header and event. */
 export const SCHEMA_VERSION = 1;

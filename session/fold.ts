@@ -8,7 +8,7 @@ import type {
   SessionEvent,
 } from "./events.ts";
 import type { ModelMessage, ModelToolResult } from "./model/model.ts";
-import type { SandboxMode } from "../tools/mod.ts";
+import type { SandboxMode } from "../tools/sandbox_policy.ts";
 
 /** A call without a result yet. */
 export interface OpenCall {

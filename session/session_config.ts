@@ -3,7 +3,7 @@
  * A choice made while no turn is open is an overlay; the next turn anchors it in the log before
  * it asks a model.
  */
-import type { SandboxMode } from "../tools/mod.ts";
+import type { SandboxMode } from "../tools/sandbox_policy.ts";
 import type { EventBody, EventData } from "./events.ts";
 import type { SessionFold } from "./fold.ts";
 import type { ModelCatalogue, ModelInfo, ModelRef } from "./model/model.ts";

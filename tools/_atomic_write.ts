@@ -65,9 +65,10 @@ async function replace(
     file.close();
     file = undefined;
 
+    const inPlace = isSame(own, await Deno.lstat(temporary));
     const after = await checkWrite(write.path, write.policy);
     if (after.type !== "allowed") return failed(after);
-    const moved = after.path !== path || !isSame(own, await Deno.lstat(temporary));
+    const moved = after.path !== path || !inPlace;
     if (moved || !isExpected(after.info, write.replaces)) return { type: "stale" };
     if (write.signal.aborted) {
       return { type: "failed", message: `Cannot write "${write.path}" as the call was cancelled` };

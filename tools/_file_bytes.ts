@@ -32,15 +32,16 @@ export function formOf(head: Uint8Array): FileForm {
 }
 
 /**
- * Yields the rest of a file. Ends with the signal's reason when it aborts, even if a read hangs, as
+ * Yields the rest of a file. A chunk is valid until the next one is asked for. Ends with the signal's reason when it aborts, even if a read hangs, as
  * reads of some files in `/proc` and of dead network mounts do.
  */
 export async function* fileChunks(
   file: Deno.FsFile,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const buffer = new Uint8Array(CHUNK_BYTES);
   while (true) {
-    const chunk = await readChunk(file, new Uint8Array(CHUNK_BYTES), signal);
+    const chunk = await readChunk(file, buffer, signal);
     if (chunk === null) return;
     yield chunk;
   }

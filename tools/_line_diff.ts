@@ -131,6 +131,6 @@ export function describeDiff(diff: LineDiff): string {
 }
 
 /** Writes a number with its noun. */
-export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+export function plural(count: number, noun: string, many: string = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : many}`;
 }

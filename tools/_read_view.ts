@@ -1,4 +1,4 @@
-/** How a read call looks to a person. */
+/** How the calls that read and search look to a person. */
 import type { GenericCallView, GenericResultView, ToolContent } from "./presentation.ts";
 import type { ToolResult } from "./tool.ts";
 
@@ -36,6 +36,13 @@ export function presentReadResult(args: ReadRange, result: ToolResult): GenericR
   const isFile = text.includes("\n<type>file</type>\n");
   const shown = isFile ? body.replaceAll(/^\d+: /gm, "") : body;
   return { type: "generic", content: [fenced(shown, isFile ? languageOf(args.file_path) : "")] };
+}
+
+/** The view of what a search found: fenced, since paths and code are not Markdown. */
+export function presentSearchResult(_args: unknown, result: ToolResult): GenericResultView {
+  const text = result.content.find((part) => part.type === "text")?.text;
+  if (result.isError || text === undefined) return { type: "generic" };
+  return { type: "generic", content: [fenced(text)] };
 }
 
 /** Puts text into a Markdown fence that nothing inside it can close. */

@@ -1,5 +1,5 @@
 /** Where a search starts, and how its results are written. */
-import { relative } from "node:path";
+import { relative, sep } from "node:path";
 import { isWithin } from "./check_write.ts";
 import { describeFileError, describeKind } from "./_file_error.ts";
 import { followLinks, toAbsolute } from "./_follow_links.ts";
@@ -35,6 +35,11 @@ export async function findSearchRoot(path: string | undefined, cwd: string): Pro
 /** Writes a path for the model: relative to the working directory where it lies inside. */
 export function shortenPath(path: string, realCwd: string): string {
   return isWithin(realCwd, path) ? relative(realCwd, path) || "." : path;
+}
+
+/** Writes a relative path with `/` between its names, as globs and ignore files want it. */
+export function toSlashes(path: string): string {
+  return (sep === "\\" ? path.replaceAll("\\", "/") : path).replace(/^(\.?\/)+/, "");
 }
 
 /** How long a search may take, in milliseconds. */

@@ -3,7 +3,7 @@ import { describeFileError, describeKind } from "./_file_error.ts";
 import { fileVersion } from "./file_observations.ts";
 
 /** The largest file that is edited in memory, in bytes. Larger ones are work for a command. */
-export const MAX_TEXT_BYTES: number = 10 * 1024 * 1024;
+const MAX_TEXT_BYTES = 10 * 1024 * 1024;
 
 /** A UTF-8 file as text. */
 export interface TextFile {

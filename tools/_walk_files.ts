@@ -1,5 +1,7 @@
 /** Lists the files below a folder without help of another program. */
 import { relative, sep } from "node:path";
+import { isWithin } from "./check_write.ts";
+import { toSlashes } from "./_search_root.ts";
 
 /** How to walk. */
 export interface WalkOptions {
@@ -63,7 +65,7 @@ async function readFolder(folder: string): Promise<Deno.DirEntry[]> {
 
 function isIgnored(path: string, isFolder: boolean, rules: readonly IgnoreRules[]): boolean {
   for (const rule of rules.toReversed()) {
-    const inside = relative(rule.folder, path).replaceAll("\\", "/");
+    const inside = toSlashes(relative(rule.folder, path));
     const verdict = rule.test(isFolder ? `${inside}/` : inside);
     if (verdict.ignored) return true;
     if (verdict.unignored) return false;
@@ -74,7 +76,7 @@ function isIgnored(path: string, isFolder: boolean, rules: readonly IgnoreRules[
 /** The rules of the folders between the working directory and the searched folder. */
 async function outerRules({ root, ignoreFrom }: WalkOptions): Promise<IgnoreRules[]> {
   const inside = relative(ignoreFrom, root);
-  if (inside === "" || inside.startsWith("..")) return [];
+  if (inside === "" || !isWithin(ignoreFrom, root)) return [];
   const rules: IgnoreRules[] = [];
   let folder = ignoreFrom;
   for (const name of inside.split(sep)) {

@@ -4,8 +4,15 @@ import { z } from "zod";
 import { followLinks } from "./_follow_links.ts";
 import { compileGlob, type PathMatcher, splitBase } from "./_glob_pattern.ts";
 import { pathSchema } from "./_path_rules.ts";
+import { presentSearchResult } from "./_read_view.ts";
 import type { Ripgrep } from "./_ripgrep.ts";
-import { findSearchRoot, SEARCH_TIMEOUT, searchSignal, shortenPath } from "./_search_root.ts";
+import {
+  findSearchRoot,
+  SEARCH_TIMEOUT,
+  searchSignal,
+  shortenPath,
+  toSlashes,
+} from "./_search_root.ts";
 import { errorResult, textResult, type Tool, type ToolContext, type ToolResult } from "./tool.ts";
 import { VCS_FOLDERS, walkFiles } from "./_walk_files.ts";
 
@@ -46,6 +53,7 @@ export function globTool(ripgrep: Ripgrep): Tool<GlobArgs> {
       kind: "search",
       ...(path !== undefined && { locations: [{ path }] }),
     }),
+    presentResult: presentSearchResult,
   };
 }
 
@@ -114,7 +122,7 @@ async function list(search: Search, includeIgnored: boolean): Promise<Listing> {
     signal: search.signal,
     separator: "\0",
     onRecord: (record) => {
-      const path = record.replaceAll("\\", "/").replace(/^\.\//, "");
+      const path = toSlashes(record);
       if (!search.matches(path)) return true;
       more = paths.length === MAX_PATHS;
       if (!more) paths.push(join(search.root, path));
@@ -134,8 +142,7 @@ async function listByWalk(search: Search, includeIgnored: boolean): Promise<List
   const dated: { path: string; time: number }[] = [];
   try {
     for await (const path of walkFiles({ root, ignoreFrom: cwd, includeIgnored, signal })) {
-      const inside = path.slice(root.length).replaceAll("\\", "/").replace(/^\//, "");
-      if (!matches(inside)) continue;
+      if (!matches(toSlashes(path.slice(root.length)))) continue;
       dated.push({ path, time: await modifiedAt(path) });
       if (dated.length === MAX_DATED) break;
     }

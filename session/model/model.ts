@@ -1,7 +1,9 @@
 /**
  * The seam between the turn loop and a model provider. The loop knows these types and no provider.
  */
-import type { JsonObject, ToolContent, ToolDefinition } from "../../tools/mod.ts";
+import type { JsonObject } from "../../tools/json.ts";
+import type { ToolContent } from "../../tools/presentation.ts";
+import type { ToolDefinition } from "../../tools/tool_registry.ts";
 import type { AssistantPart, TokenUsage, TurnErrorCode } from "../events.ts";
 
 /** One message of the conversation, as providers are sent it. */

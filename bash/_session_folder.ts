@@ -1,0 +1,48 @@
+import { join } from "node:path";
+
+/** The session's own folders on disk. */
+export interface SessionFolders {
+  /** Temporary files of commands. */
+  readonly tmp: string;
+  /** Full outputs that were too long to keep. */
+  readonly output: string;
+}
+
+/** A private folder that is made when first needed and goes with its session. */
+export class SessionFolder implements AsyncDisposable {
+  readonly #root: string;
+  #made: Promise<SessionFolders | undefined> | undefined;
+  #base: string | undefined;
+
+  /** @param root An existing folder to make it in. */
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** The folders, mode 0700; undefined where they cannot be made, and then commands do without. */
+  folders(): Promise<SessionFolders | undefined> {
+    return this.#made ??= this.#make();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#made;
+    if (this.#base === undefined) return;
+    try {
+      await Deno.remove(this.#base, { recursive: true });
+    } catch {
+      // A command took away permissions; the system's own cleaning has to do.
+    }
+  }
+
+  async #make(): Promise<SessionFolders | undefined> {
+    try {
+      this.#base = await Deno.makeTempDir({ dir: this.#root, prefix: "dsh-" });
+      const folders = { tmp: join(this.#base, "tmp"), output: join(this.#base, "output") };
+      for (const path of [folders.tmp, folders.output]) await Deno.mkdir(path, { mode: 0o700 });
+      return folders;
+    } catch {
+      // Nothing may be written there: no private folder, no full output, the command still runs.
+      return undefined;
+    }
+  }
+}

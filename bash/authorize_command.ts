@@ -1,0 +1,82 @@
+import { isWiderMode, type SandboxMode } from "../tools/sandbox_policy.ts";
+import type { Authorization, AuthorizeContext } from "../tools/tool.ts";
+import { commandPrefix } from "./command_prefix.ts";
+import { describeMissingRunner } from "./sandbox/choose_containment.ts";
+import type { SandboxRunner } from "./sandbox/probe.ts";
+import type { ShellParser } from "./shell_parser.ts";
+
+/** What a call asks for. */
+export interface EscalationRequest {
+  readonly command: string;
+  readonly sandbox_permissions?: SandboxMode | undefined;
+  readonly justification?: string | undefined;
+}
+
+/** Options for {@linkcode authorizeCommand}. */
+export interface AuthorizeOptions {
+  readonly context: Pick<AuthorizeContext, "policy">;
+  readonly runner: SandboxRunner;
+  readonly parser: ShellParser;
+}
+
+/**
+ * Decides whether a command may run as it is.
+ *
+ * It needs the user where it asks for more than the session's mode gives, and where the mode asks
+ * for a sandbox and there is none. The latter is agreed to for that very command only: there is no
+ * "always" for running without a fence.
+ */
+export function authorizeCommand(
+  request: EscalationRequest,
+  options: AuthorizeOptions,
+): Authorization {
+  const { policy } = options.context;
+  const wanted = request.sandbox_permissions;
+  const refusal = refuseEscalation(request, policy.mode);
+  if (refusal !== undefined) return { type: "deny", message: refusal };
+  const mode = wanted ?? policy.mode;
+  const escalation = wanted === undefined
+    ? undefined
+    : `escalate sandbox to ${wanted}: ${request.justification?.trim()}`;
+  if (isUnfenced(mode, options)) {
+    const { runner } = options;
+    const missing = runner.type === "none" ? describeMissingRunner(runner) : "";
+    return {
+      type: "ask",
+      reason: [escalation, `run without a sandbox. ${missing}`].filter(Boolean).join("; "),
+      policy: { ...policy, mode, enforcement: "none" },
+    };
+  }
+  if (escalation === undefined) return { type: "allow" };
+  const prefix = commandPrefix(request.command, options.parser);
+  return {
+    type: "ask",
+    reason: escalation,
+    policy: { ...policy, mode },
+    ...(prefix !== undefined && {
+      scope: { key: `bash:${mode}:${prefix}`, label: `\`${prefix}\` with ${mode}` },
+    }),
+  };
+}
+
+/** Whether the mode asks for a fence that this machine does not have. */
+function isUnfenced(mode: SandboxMode, { context, runner }: AuthorizeOptions): boolean {
+  return mode !== "danger-full-access" && runner.type === "none" &&
+    context.policy.enforcement === "sandbox";
+}
+
+function refuseEscalation(request: EscalationRequest, mode: SandboxMode): string | undefined {
+  const { sandbox_permissions: wanted, justification } = request;
+  if (wanted === undefined) {
+    return justification === undefined
+      ? undefined
+      : "justification goes with sandbox_permissions: give both, or neither. Nothing was run";
+  }
+  if (justification === undefined || justification.trim() === "") {
+    return "sandbox_permissions needs a justification that the user can decide on. Nothing was run";
+  }
+  return isWiderMode(wanted, mode)
+    ? undefined
+    : `sandbox_permissions must be wider than the current mode: current mode is ${mode}, ` +
+      `asked for was ${wanted}. Run the command without it. Nothing was run`;
+}

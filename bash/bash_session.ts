@@ -1,0 +1,98 @@
+import { resolve } from "node:path";
+import type { SandboxPolicy } from "../tools/sandbox_policy.ts";
+import type { ToolContext } from "../tools/tool.ts";
+import { SessionFolder } from "./_session_folder.ts";
+import { BackgroundTasks } from "./background_tasks.ts";
+import { shellEnvironment } from "./env.ts";
+import type { RunOptions } from "./run_command.ts";
+import { chooseContainment } from "./sandbox/choose_containment.ts";
+import type { SandboxProbe, SandboxRunner } from "./sandbox/probe.ts";
+import { Sweeper } from "./sweeper.ts";
+
+/** Options for {@linkcode BashSession}. */
+export interface BashSessionOptions {
+  /** The program's own environment; secrets are dropped from it. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Finds the sandbox runner; one for the whole program. */
+  readonly probe: SandboxProbe;
+  /** An existing folder in which the session's private one is made. */
+  readonly tempRoot: string;
+}
+
+/** What a command runs with, or why it cannot run. */
+export type Preparation =
+  | {
+    readonly type: "ready";
+    readonly options: Pick<RunOptions, "cwd" | "env" | "containment" | "spill" | "sweeper">;
+  }
+  | { readonly type: "refused"; readonly message: string };
+
+/** What the commands of one session share. Disposing it ends its tasks and removes its files. */
+export class BashSession implements AsyncDisposable {
+  /** The session's background tasks. */
+  readonly tasks: BackgroundTasks;
+  readonly #options: BashSessionOptions;
+  readonly #sweeper = new Sweeper();
+  readonly #folder: SessionFolder;
+
+  constructor(options: BashSessionOptions) {
+    this.#options = options;
+    this.#folder = new SessionFolder(options.tempRoot);
+    this.tasks = new BackgroundTasks();
+  }
+
+  /** The sandbox runner of this machine. */
+  runner(): Promise<SandboxRunner> {
+    return this.#options.probe.runner();
+  }
+
+  /** Puts together what a command of this session runs with. */
+  async prepare(
+    context: Pick<ToolContext, "cwd" | "policy">,
+    workdir?: string,
+  ): Promise<Preparation> {
+    const cwd = resolve(context.cwd, workdir ?? ".");
+    if (!await isDirectory(cwd)) {
+      return {
+        type: "refused",
+        message:
+          `Cannot run the command as its workdir must be an existing folder: current value is "${cwd}"`,
+      };
+    }
+    const [runner, folders] = await Promise.all([this.runner(), this.#folder.folders()]);
+    const policy: SandboxPolicy = context.policy;
+    const choice = chooseContainment({
+      policy,
+      runner,
+      cwd,
+      ...(folders && { tmpDir: folders.tmp, readable: [folders.output] }),
+    });
+    if (choice.type === "refused") return choice;
+    const extra: Record<string, string> = folders ? { TMPDIR: folders.tmp } : {};
+    return {
+      type: "ready",
+      options: {
+        cwd,
+        env: shellEnvironment(this.#options.env, extra),
+        containment: choice.containment,
+        sweeper: this.#sweeper,
+        ...(folders && { spill: { dir: folders.output } }),
+      },
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.tasks[Symbol.asyncDispose]();
+    await this.#sweeper.idle();
+    await this.#folder[Symbol.asyncDispose]();
+  }
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  try {
+    return (await Deno.stat(path)).isDirectory;
+  } catch {
+    // Missing, or not ours to enter.
+    return false;
+  }
+}

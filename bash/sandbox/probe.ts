@@ -1,0 +1,184 @@
+/** Which sandbox runner works on this machine. */
+
+/** What {@linkcode SandboxProbe} finds. */
+export type SandboxRunner =
+  | { readonly type: "bubblewrap"; readonly program: string }
+  | { readonly type: "seatbelt"; readonly program: string }
+  | {
+    readonly type: "none";
+    /** Why there is no runner, as half a sentence. */
+    readonly reason: string;
+    /** What to do about it. */
+    readonly advice: string;
+  };
+
+/** Options for {@linkcode SandboxProbe}. */
+export interface ProbeOptions {
+  /** The operating system, as in `Deno.build.os`. */
+  readonly os: typeof Deno.build.os;
+  /** @default {"bwrap"} on the `PATH` */
+  readonly bwrap?: string;
+  /** @default {"/usr/bin/sandbox-exec"} */
+  readonly sandboxExec?: string;
+}
+
+/** A runner that hangs is a runner that does not work. In milliseconds. */
+const DEADLINE = 5_000;
+
+const INSTALL = "Install bubblewrap 0.8 or newer: `apt install bubblewrap` (Debian, Ubuntu), " +
+  "`dnf install bubblewrap` (Fedora), `pacman -S bubblewrap` (Arch)";
+
+const APPARMOR =
+  "Ubuntu's AppArmor rule keeps programs from making user namespaces. Allow it for bubblewrap " +
+  "with a profile /etc/apparmor.d/bwrap that says `abi <abi/4.0>, include <tunables/global> " +
+  "profile bwrap /usr/bin/bwrap flags=(unconfined) { userns, }` and " +
+  "`systemctl reload apparmor`, or for everything with " +
+  "`sysctl kernel.apparmor_restrict_unprivileged_userns=0`";
+
+const NAMESPACES = "Allow user namespaces: `sysctl kernel.unprivileged_userns_clone=1` (Debian), " +
+  "`sysctl user.max_user_namespaces=15000`, or in a container a seccomp profile that lets " +
+  "`unshare` through";
+
+/**
+ * Finds the runner by running it, once, when it is first needed.
+ *
+ * @example
+ * ```ts
+ * import { assert } from "@std/assert";
+ * import { SandboxProbe } from "@dsh/acp/bash";
+ *
+ * const probe = new SandboxProbe({ os: "linux", bwrap: "/nowhere/bwrap" });
+ * const runner = await probe.runner();
+ * assert(runner.type === "none" && runner.advice.includes("apt install bubblewrap"));
+ * ```
+ */
+export class SandboxProbe {
+  readonly #options: ProbeOptions;
+  #runner: Promise<SandboxRunner> | undefined;
+
+  constructor(options: ProbeOptions) {
+    this.#options = options;
+  }
+
+  /** The runner. Never rejects. */
+  runner(): Promise<SandboxRunner> {
+    return this.#runner ??= probe(this.#options);
+  }
+}
+
+async function probe(options: ProbeOptions): Promise<SandboxRunner> {
+  switch (options.os) {
+    case "linux":
+      return await probeBubblewrap(options.bwrap ?? "bwrap");
+    case "darwin":
+      return await probeSeatbelt(options.sandboxExec ?? "/usr/bin/sandbox-exec");
+    default:
+      return {
+        type: "none",
+        reason: `there is no sandbox for ${options.os}`,
+        advice: "Run in Linux (WSL, a container) or on macOS for sandboxed commands",
+      };
+  }
+}
+
+async function probeBubblewrap(program: string): Promise<SandboxRunner> {
+  const args = "--ro-bind / / --dev /dev --proc /proc --unshare-pid --die-with-parent " +
+    "--new-session --unshare-user --disable-userns --cap-drop ALL sh -c :";
+  const outcome = await run(program, args.split(" "));
+  switch (outcome.type) {
+    case "ok":
+      return { type: "bubblewrap", program };
+    case "missing":
+      return { type: "none", reason: "bubblewrap is not installed", advice: INSTALL };
+    case "denied":
+      return notAllowed(program);
+    case "failed":
+      return { type: "none", ...explain(outcome.message) };
+    default: {
+      const never: never = outcome;
+      return never;
+    }
+  }
+}
+
+function explain(message: string): { reason: string; advice: string } {
+  if (/unknown option/i.test(message)) {
+    return { reason: "bubblewrap is too old", advice: INSTALL };
+  }
+  if (/namespace|uid map|gid map|operation not permitted|permission denied/i.test(message)) {
+    return {
+      reason: `bubblewrap may not make a user namespace (${message})`,
+      advice: isRestrictedByAppArmor() ? APPARMOR : NAMESPACES,
+    };
+  }
+  return { reason: `bubblewrap does not work (${message})`, advice: INSTALL };
+}
+
+function isRestrictedByAppArmor(): boolean {
+  try {
+    const path = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
+    return Deno.readTextFileSync(path).trim() === "1";
+  } catch {
+    // Another kernel, or not ours to read.
+    return false;
+  }
+}
+
+async function probeSeatbelt(program: string): Promise<SandboxRunner> {
+  const profile = "(version 1)(allow default)(deny file-write*)";
+  const outcome = await run(program, ["-p", profile, "/bin/sh", "-c", ":"]);
+  switch (outcome.type) {
+    case "ok":
+      return { type: "seatbelt", program };
+    case "denied":
+      return notAllowed(program);
+    case "missing":
+    case "failed":
+      return {
+        type: "none",
+        reason: `${program} does not work`,
+        advice: "It is part of macOS: a session that is sandboxed already cannot use it",
+      };
+    default: {
+      const never: never = outcome;
+      return never;
+    }
+  }
+}
+
+function notAllowed(program: string): SandboxRunner {
+  return {
+    type: "none",
+    reason: `this program may not run ${program}`,
+    advice: `Grant it: --allow-run=${program}`,
+  };
+}
+
+type Outcome =
+  | { readonly type: "ok" }
+  | { readonly type: "missing" }
+  | { readonly type: "denied" }
+  | { readonly type: "failed"; readonly message: string };
+
+async function run(program: string, args: string[]): Promise<Outcome> {
+  try {
+    const child = new Deno.Command(program, {
+      args,
+      clearEnv: true,
+      env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
+      stdin: "null",
+      stdout: "null",
+      stderr: "piped",
+    }).spawn();
+    const timer = setTimeout(() => child.kill("SIGKILL"), DEADLINE);
+    const { success, stderr, signal } = await child.output();
+    clearTimeout(timer);
+    if (success) return { type: "ok" };
+    const said = new TextDecoder().decode(stderr).trim();
+    return { type: "failed", message: said || (signal ?? "no word why") };
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return { type: "missing" };
+    if (error instanceof Deno.errors.NotCapable) return { type: "denied" };
+    return { type: "failed", message: error instanceof Error ? error.message : String(error) };
+  }
+}

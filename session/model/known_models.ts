@@ -1,0 +1,84 @@
+/** The models known by name: what can be said of them without asking. */
+import type { ModelInfo } from "./model.ts";
+
+/** The providers a model can be of. `openai` is any server that speaks chat completions. */
+export type ProviderId = "deepseek" | "openai" | "anthropic";
+
+/** What is fixed about a provider. */
+export interface ProviderFacts {
+  /** For a person. A server at another address goes by its host. */
+  readonly label: string;
+  readonly keyVariable: string;
+  readonly baseUrlVariable: string;
+  /** Where it is, unless configured. */
+  readonly baseUrl: string;
+}
+
+/** All providers, in the order in which they offer the default model. */
+export const PROVIDERS: Readonly<Record<ProviderId, ProviderFacts>> = {
+  deepseek: {
+    label: "DeepSeek",
+    keyVariable: "DEEPSEEK_API_KEY",
+    baseUrlVariable: "DEEPSEEK_BASE_URL",
+    baseUrl: "https://api.deepseek.com",
+  },
+  anthropic: {
+    label: "Anthropic",
+    keyVariable: "ANTHROPIC_API_KEY",
+    baseUrlVariable: "ANTHROPIC_BASE_URL",
+    baseUrl: "https://api.anthropic.com/v1",
+  },
+  openai: {
+    label: "OpenAI",
+    keyVariable: "OPENAI_API_KEY",
+    baseUrlVariable: "OPENAI_BASE_URL",
+    baseUrl: "https://api.openai.com/v1",
+  },
+};
+
+/** Tells whether a provider has this id. */
+export function isProviderId(id: string): id is ProviderId {
+  return Object.hasOwn(PROVIDERS, id);
+}
+
+const CLAUDE_EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
+
+/** The first of a provider is what a new session starts with. */
+export const KNOWN_MODELS: readonly ModelInfo[] = [
+  {
+    provider: "deepseek",
+    model: "deepseek-v4-flash",
+    name: "DeepSeek V4 Flash",
+    description: "Fast and cheap",
+    contextWindow: 128_000,
+    reasoningEfforts: ["high", "max"],
+  },
+  {
+    provider: "deepseek",
+    model: "deepseek-v4-pro",
+    name: "DeepSeek V4 Pro",
+    description: "The most capable of DeepSeek",
+    contextWindow: 128_000,
+    reasoningEfforts: ["high", "max"],
+  },
+  claude("claude-sonnet-5-5", "Claude Sonnet 5.5", "Balances speed and capability"),
+  claude("claude-opus-5-5", "Claude Opus 5.5", "The most capable of Anthropic"),
+  claude("claude-haiku-5-5", "Claude Haiku 5.5", "Fast and cheap"),
+];
+
+/** What is known of a model: at least its name. */
+export function modelInfo(provider: ProviderId, model: string): ModelInfo {
+  return KNOWN_MODELS.find((known) => known.provider === provider && known.model === model) ??
+    { provider, model, name: model };
+}
+
+function claude(model: string, name: string, description: string): ModelInfo {
+  return {
+    provider: "anthropic",
+    model,
+    name,
+    description,
+    contextWindow: 200_000,
+    reasoningEfforts: CLAUDE_EFFORTS,
+  };
+}
