@@ -55,18 +55,16 @@ async function clearNamespace(
   const over = await settle(pump, options, empty.signal);
   clearInterval(poll);
   const left = !over && hasOthers(shell);
-  await shell.release();
-  const timer = setTimeout(() => signalTree(shell, "SIGKILL"), GRACE);
+  if (!over) signalTree(shell, "SIGKILL");
   await shell.child.status;
-  clearTimeout(timer);
   await endReading(pump);
   return left;
 }
 
-/** Whether the PID namespace holds more than its first process and the warden. */
+/** Whether the PID namespace holds more than its first process: the orphans are its children. */
 function hasOthers(shell: Shell): boolean {
   const init = namespaceInit(shell.child.pid);
-  return init !== undefined && (liveChildren(init) ?? []).length > 1;
+  return init !== undefined && (liveChildren(init) ?? []).length > 0;
 }
 
 async function clearGroup(

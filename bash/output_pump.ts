@@ -59,9 +59,10 @@ export class OutputPump {
 
   async #run(shell: Shell, sink: OutputSink): Promise<void> {
     try {
+      let next = this.#reader.read();
       await sink.push(await shell.preface);
-      for (;;) {
-        const { done, value } = await this.#reader.read();
+      for (;; next = this.#reader.read()) {
+        const { done, value } = await next;
         if (done) return;
         this.#onChunk();
         const wait = sink.push(value);

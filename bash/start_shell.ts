@@ -27,8 +27,6 @@ export interface Shell {
   readonly preface: Promise<Uint8Array>;
   /** Settles when the shell itself ends, whatever it left running. */
   readonly ended: Promise<ShellEnd>;
-  /** Lets go of what waits for the rest of the tree. */
-  release(): Promise<void>;
 }
 
 /** A shell, or the reason why there is none. */
@@ -43,16 +41,19 @@ export type StartOutcome =
 const JOIN = "exec 2>&1;";
 
 /**
- * Runs inside bubblewrap, between it and the shell, for four reasons: bubblewrap itself reports
- * `kill -9 $$` and `exit 137` as one and the same; a shell that reaps a signalled child says so
- * on stderr, which is ours alone here (of SIGINT and SIGPIPE no shell speaks: those are reported as
- * codes 130 and 141). It outlives a TERM meant for the command, so that the command gets its grace. It says that the sandbox stands before the command begins. And after
- * the command, if others are left in the PID namespace, it waits until its stdin closes: with it
- * ends every process substitution that still has to print.
+ * The first process of the PID namespace, between bubblewrap and the shell. It is there because
+ *
+ * - bubblewrap reports `kill -9 $$` and `exit 137` as one and the same, but a shell that reaps a
+ *   signalled child says so on stderr, which is the warden's alone here (of SIGINT and SIGPIPE no
+ *   shell speaks: those are reported as codes 130 and 141);
+ * - only it can say that the command ended, so that a sandbox that does not stand is never taken for
+ *   a command that failed;
+ * - it outlives a TERM meant for the command, so that the command gets its grace;
+ * - with it ends the namespace: if others are left after the command, it stays for as long as
+ *   they may take, so that a process substitution can still print.
  */
-const WARDEN =
-  'trap : TERM INT HUP QUIT;echo +>&2;(exec "$@" 2>&1 </dev/null);echo "=$?">&2;exec >&- 2>&-;' +
-  "set -- /proc/[0-9]*;[ $# -le 2 ]||read -r _";
+const WARDEN = 'trap : TERM INT HUP QUIT;(exec "$@" 2>&1);echo "=$?">&2;' +
+  "set -- /proc/[0-9]*;[ $# -le 1 ]||exec sleep 5";
 
 /** More than this before or after the command is not kept. */
 const MAX_REPORT = 65_536;
@@ -78,11 +79,11 @@ function spawnShell(command: string, options: StartOptions): Shell {
       const inner = ["sh", "-c", WARDEN, "sh", "bash", "-c", command];
       const args = [...containment.args, ...inner];
       // bubblewrap gives the command a session of its own.
-      return warded(spawn(containment.program, args, options, { stdin: "piped" }), containment);
+      return warded(spawn(containment.program, args, options), containment);
     }
     case "seatbelt": {
       const args = [...containment.args, "bash", "-c", JOIN + command];
-      return direct(spawn(containment.program, args, options, { detached: true }), containment);
+      return direct(spawn(containment.program, args, options, true), containment);
     }
     case "process-group":
       return direct(spawnGroup(["bash", "-c", JOIN + command], options), containment);
@@ -100,12 +101,12 @@ function spawnShell(command: string, options: StartOptions): Shell {
  */
 function spawnGroup([program = "", ...args]: string[], options: StartOptions): Deno.ChildProcess {
   try {
-    return spawn("setsid", [program, ...args], options, {});
+    return spawn("setsid", [program, ...args], options);
   } catch (error) {
     const absent = error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotCapable;
     if (!absent) throw error;
     // macOS has no such program, and a list of allowed programs may not name it.
-    return spawn(program, args, options, { detached: true });
+    return spawn(program, args, options, true);
   }
 }
 
@@ -113,7 +114,7 @@ function spawn(
   program: string,
   args: string[],
   options: StartOptions,
-  special: Pick<Deno.CommandOptions, "detached" | "stdin">,
+  detached = false,
 ): Deno.ChildProcess {
   return new Deno.Command(program, {
     args,
@@ -123,7 +124,7 @@ function spawn(
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
-    ...special,
+    detached,
   }).spawn();
 }
 
@@ -134,7 +135,6 @@ function direct(child: Deno.ChildProcess, containment: Containment): Shell {
     output: child.stdout,
     preface: readBounded(child.stderr).then(hideJoin),
     ended: child.status.then(endOfStatus),
-    release: () => Promise.resolve(),
   };
 }
 
@@ -152,41 +152,41 @@ function warded(child: Deno.ChildProcess, containment: Containment): Shell {
     output: child.stdout,
     preface: Promise.resolve(new Uint8Array()),
     ended: readReport(child),
-    // The pipe may have broken already: the other end is gone, which is what this is for.
-    release: () => child.stdin.close().catch(() => {}),
   };
 }
 
-/** Reads the warden's report: `+`, perhaps a word on a signal, `=N`. */
+/** Reads the warden's report: perhaps a word on a signal, then `=N`. */
 async function readReport(child: Deno.ChildProcess): Promise<ShellEnd> {
   const decoder = new TextDecoder();
+  const reader = child.stderr.getReader();
   let report = "";
-  for await (const chunk of child.stderr.values({ preventCancel: true })) {
-    if (report.length < MAX_REPORT) report += decoder.decode(chunk, { stream: true });
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    if (report.length < MAX_REPORT) report += decoder.decode(value, { stream: true });
     const end = endOfReport(report);
-    if (end) {
-      // What follows is nobody's: the warden closed it.
-      void child.stderr.cancel().catch(() => {});
-      return end;
-    }
+    if (!end) continue;
+    // Nobody has more to say; a pipe that broke has nothing to cancel.
+    void reader.cancel().catch(() => {});
+    return end;
   }
   const status = await child.status;
-  if (!report.startsWith("+\n")) {
-    return { type: "failed", message: report.trim() || `bwrap ended with ${status.code}` };
-  }
-  // The warden was killed along with the command.
-  if (status.signal === null && status.code > 128) {
+  if (status.signal !== null) return endOfStatus(status);
+  const said = report.trim();
+  // The kernel ended the warden, short of memory.
+  if (said === "" && status.code > 128) {
     return { type: "signaled", signal: signalName(status.code - 128) };
   }
-  return endOfStatus(status);
+  return { type: "failed", message: said || `bwrap ended with code ${status.code}` };
 }
 
 function endOfReport(report: string): ProcessEnd | undefined {
-  const match = /^\+\n([^]*?)=(\d+)\n$/.exec(report);
+  const match = /^([^]*?)=(\d+)\n$/.exec(report);
   if (!match) return undefined;
   const code = Number(match[2]);
-  const signaled = match[1] !== "" && code > 128;
-  return signaled ? { type: "signaled", signal: signalName(code - 128) } : { type: "exited", code };
+  return match[1] !== "" && code > 128
+    ? { type: "signaled", signal: signalName(code - 128) }
+    : { type: "exited", code };
 }
 
 function endOfStatus(status: Deno.CommandStatus): ProcessEnd {

@@ -3,6 +3,7 @@
  * network. It edits a file, runs a command with live output, cancels a long one, closes the session
  * and loads it again in a new process. Exits with 1 where anything is not as it should be.
  */
+import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "../tools/json.ts";
 import type { AcpClient } from "./helpers/acp_client.ts";
 import { type Answer, mergeChunks, terminalOutput } from "./helpers/frames.ts";
@@ -22,9 +23,9 @@ async function main(): Promise<void> {
   await cacheProgram();
   await using model = ModelServer.start();
   await using world = await startAgent({ model, files: { [FILE]: "Hello, world\n" } });
-  const view = show(world.client);
+  const view = show(world.client, world.workspace);
   const sessionId = await world.newSession();
-  say(`# Session ${sessionId.slice(0, 8)} in an empty workspace with ${FILE}`);
+  say(`# Session ${sessionId.slice(0, 8)} in a workspace with ${FILE}`);
 
   await edit(world, model, sessionId, view);
   await runCommand(world, model, sessionId, view);
@@ -97,17 +98,20 @@ async function cancel(world: AgentWorld, model: ModelServer, sessionId: string, 
 /** The session in a new process: what it shows equals what was shown live. */
 async function reload(world: AgentWorld, sessionId: string, live: readonly JsonObject[]) {
   const client = await world.spawn();
-  const view = show(client);
+  const view = show(client, world.workspace);
   await client.call("session/load", { sessionId, cwd: world.workspace, mcpServers: [] });
   view.catchUp();
   const replay = comparable(client.updatesOf(sessionId));
   for (let at = 0; at < Math.max(live.length, replay.length); at++) {
-    const [one, two] = [JSON.stringify(live[at]), JSON.stringify(replay[at])];
-    expect(one === two, `replay equals live; update ${at} was ${one} and is ${two}`);
+    const [one, two] = [live[at], replay[at]];
+    expect(
+      isDeepStrictEqual(one, two),
+      `replay equals live; update ${at} was ${JSON.stringify(one)} and is ${JSON.stringify(two)}`,
+    );
   }
   say(`  (${replay.length} updates, equal to the live ones)`);
   const from = client.frames.length;
-  await prompt(client, sessionId, view, `!cat ${FILE}`);
+  await prompt(client, sessionId, view, `!echo The file says: $(cat ${FILE})`);
   const output = client.updatesOf(sessionId, from - 1).map((update) =>
     terminalOutput([update], String(update["toolCallId"]))
   ).join("");
@@ -120,8 +124,8 @@ interface View {
 }
 
 /** Prints a client's session updates as text. What the server asks for is allowed, visibly. */
-function show(client: AcpClient): View {
-  const transcript = new Transcript();
+function show(client: AcpClient, cwd: string): View {
+  const transcript = new Transcript(cwd);
   let shown = 0;
   client.handle("session/request_permission", (params) => {
     const options = params["options"] as unknown as { kind: string; optionId: string }[];

@@ -13,10 +13,11 @@ export interface BubblewrapOptions {
 }
 
 /**
- * Common to all modes. The PID namespace is what nothing escapes; a session of its own keeps a
- * TERM for the command away from bubblewrap.
+ * Common to all modes. The PID namespace is what nothing escapes; its first process is the warden of
+ * `start_shell.ts`, which saves one of bubblewrap's own. A session of its own keeps a TERM for
+ * the command away from bubblewrap.
  */
-const CONTAIN = ["--unshare-pid", "--die-with-parent", "--new-session"];
+const CONTAIN = ["--unshare-pid", "--as-pid-1", "--die-with-parent", "--new-session"];
 
 /**
  * A root user inside keeps no capability and gets none from a nested namespace: otherwise

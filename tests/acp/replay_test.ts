@@ -75,7 +75,7 @@ Deno.test("session/load repeats a cancelled command with the lines it had shown"
   const sessionId = await agent.newSession();
   const pending = agent.client.prompt(sessionId, "!echo one; echo two; echo three; sleep 60");
   await agent.client.until(
-    () => JSON.stringify(agent.client.updates).includes("three") || undefined,
+    () => JSON.stringify(agent.client.updates).includes("three\\\\n") || undefined,
     "the third line",
   );
   await agent.client.notify("session/cancel", { sessionId });

@@ -21,8 +21,14 @@ interface Card {
  */
 export class Transcript {
   readonly #cards = new Map<string, Card>();
+  readonly #cwd: string;
   #text = "";
   #textKind = "";
+
+  /** Paths inside `cwd` are shown relative to it. */
+  constructor(cwd: string) {
+    this.#cwd = cwd;
+  }
 
   /** Takes one update. */
   add(update: JsonObject): string[] {
@@ -35,7 +41,7 @@ export class Transcript {
     this.#cards.set(id, card);
     if (card.status !== "completed" && card.status !== "failed") return lines;
     this.#cards.delete(id);
-    return [...lines, ...draw(card)];
+    return [...lines, ...draw(card).map((line) => line.replaceAll(`${this.#cwd}/`, ""))];
   }
 
   /** The text that is not complete yet. */
