@@ -5,8 +5,10 @@ import { SessionFolder } from "./_session_folder.ts";
 import { BackgroundTasks } from "./background_tasks.ts";
 import { shellEnvironment } from "./env.ts";
 import type { RunOptions } from "./run_command.ts";
+import { existing } from "./sandbox/_protected_paths.ts";
 import { chooseContainment } from "./sandbox/choose_containment.ts";
 import type { SandboxProbe, SandboxRunner } from "./sandbox/probe.ts";
+import { sealNewPaths } from "./sandbox/seal_new_paths.ts";
 import { Sweeper } from "./sweeper.ts";
 
 /** Options for {@linkcode BashSession}. */
@@ -34,6 +36,8 @@ export class BashSession implements AsyncDisposable {
   readonly #options: BashSessionOptions;
   readonly #sweeper = new Sweeper();
   readonly #folder: SessionFolder;
+  /** Protected paths that were not there when a command began, with the roots it could write to. */
+  readonly #missing = new Map<string, readonly string[]>();
 
   constructor(options: BashSessionOptions) {
     this.#options = options;
@@ -60,7 +64,9 @@ export class BashSession implements AsyncDisposable {
       };
     }
     const [runner, folders] = await Promise.all([this.runner(), this.#folder.folders()]);
-    const policy: SandboxPolicy = context.policy;
+    const { policy } = context;
+    this.sealNewPaths();
+    this.#rememberMissing(policy);
     const choice = chooseContainment({
       policy,
       runner,
@@ -81,9 +87,24 @@ export class BashSession implements AsyncDisposable {
     };
   }
 
+  /** Makes harmless what commands created at protected paths, once none of them runs. */
+  sealNewPaths(): void {
+    if (this.tasks.list().some(({ state }) => state.type === "running")) return;
+    for (const [path, roots] of this.#missing) sealNewPaths([path], roots);
+    this.#missing.clear();
+  }
+
+  #rememberMissing(policy: SandboxPolicy): void {
+    if (policy.mode !== "workspace-write" || policy.enforcement !== "sandbox") return;
+    for (const path of policy.protectedPaths) {
+      if (existing(path) === undefined) this.#missing.set(path, policy.writableRoots);
+    }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.tasks[Symbol.asyncDispose]();
     await this.#sweeper.idle();
+    this.sealNewPaths();
     await this.#folder[Symbol.asyncDispose]();
   }
 }

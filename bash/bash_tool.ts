@@ -127,6 +127,7 @@ async function execute(
     signal: context.signal,
     ...(shown && { onOutput: (text: string) => context.output(text) }),
   });
+  session.sealNewPaths();
   const status = statusOfResult(result);
   if (!status) {
     const why = result.exit.type === "spawn_failed" ? result.exit.message : "";

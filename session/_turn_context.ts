@@ -6,6 +6,7 @@ import type { EventBody } from "./events.ts";
 import type { SessionFold } from "./fold.ts";
 import type { ModelCatalogue } from "./model/model.ts";
 import type { SessionConfig } from "./session_config.ts";
+import type { TurnLimits } from "./turn_limits.ts";
 
 /** What one turn works with. The turn is plain functions of this. */
 export interface TurnContext {
@@ -27,20 +28,3 @@ export interface TurnContext {
   /** Tells the listeners of something that is not logged; the promise is their backpressure. */
   emit(event: AgentEvent): Promise<void>;
 }
-
-/** Bounds of one turn. */
-export interface TurnLimits {
-  /** Model requests in one turn, retries not counted. */
-  readonly maxSteps: number;
-  /** Attempts of one model request, the first included. */
-  readonly maxAttempts: number;
-  /** How long a cancelled call may take to end before it is abandoned, in milliseconds. */
-  readonly abandonAfterMs: number;
-}
-
-/** The defaults. A cancelled prompt must be answered within 2 s, an abandoned call included. */
-export const DEFAULT_LIMITS: TurnLimits = {
-  maxSteps: 200,
-  maxAttempts: 3,
-  abandonAfterMs: 1_700,
-};

@@ -2,7 +2,7 @@
 import type { SandboxPolicy } from "../tools/sandbox_policy.ts";
 import type { ToolRegistry } from "../tools/tool_registry.ts";
 import { DISPOSED, runTurn } from "./_turn.ts";
-import { DEFAULT_LIMITS, type TurnContext, type TurnLimits } from "./_turn_context.ts";
+import type { TurnContext } from "./_turn_context.ts";
 import type { AgentEvent, AgentHandle, AgentListener, OptionResult } from "./agent_types.ts";
 import type { ApprovalService } from "./approval.ts";
 import type { EventBody, PromptContent, SessionEvent, SessionHeader, TurnEnd } from "./events.ts";
@@ -11,6 +11,7 @@ import type { SessionLog } from "./log.ts";
 import type { ModelCatalogue } from "./model/model.ts";
 import { recoveryEvents } from "./recovery.ts";
 import { SessionConfig, type SessionDefaults, type SessionOption } from "./session_config.ts";
+import { DEFAULT_LIMITS, type TurnLimits } from "./turn_limits.ts";
 
 /** What an agent is made of. */
 export interface AgentParts {

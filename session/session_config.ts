@@ -7,34 +7,7 @@ import type { SandboxMode } from "../tools/sandbox_policy.ts";
 import type { EventBody, EventData } from "./events.ts";
 import type { SessionFold } from "./fold.ts";
 import type { ModelCatalogue, ModelInfo, ModelRef } from "./model/model.ts";
-
-/** A named bundle of the two permission knobs. */
-export interface PermissionPreset {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string;
-  readonly sandboxMode: SandboxMode;
-  /** `never`: what would have to be asked is refused. */
-  readonly approvalPolicy: "ask" | "never";
-}
-
-/** The presets, in the order they are offered. */
-export const PERMISSION_PRESETS: readonly PermissionPreset[] = [
-  {
-    id: "workspace-write",
-    name: "Workspace write",
-    description: "Commands and edits may write in the workspace; anything wider is asked first.",
-    sandboxMode: "workspace-write",
-    approvalPolicy: "ask",
-  },
-  {
-    id: "danger-full-access",
-    name: "Full access",
-    description: "Commands and edits run without a sandbox and without questions.",
-    sandboxMode: "danger-full-access",
-    approvalPolicy: "never",
-  },
-];
+import { PERMISSION_PRESETS, type PermissionPreset } from "./permission_presets.ts";
 
 /** One value of an option. */
 export interface OptionChoice {

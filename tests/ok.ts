@@ -82,6 +82,9 @@ async function run(step: Step): Promise<{ readonly ok: boolean; readonly note?: 
     stdin: "null",
     stdout: "piped",
     stderr: "inherit",
+    // The programs that tests start report what they covered too.
+    ...(step.args[0] === "test" &&
+      { env: { DENO_COVERAGE_DIR: Deno.realPathSync(".") + `/${COVERAGE}` } }),
   }).spawn();
   let tail = "";
   const decoder = new TextDecoder();

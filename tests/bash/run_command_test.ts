@@ -55,7 +55,7 @@ testContained("runCommand() gives the command its own text", async (containment)
   const strict = await run("set -euo pipefail\nfalse\necho not reached", { containment });
   assertEquals([strict.text, strict.exit], ["", { type: "exited", code: 1 }]);
   const trailing = await run("echo a \\", { containment });
-  assertEquals(trailing.text, "a\n");
+  assertEquals(trailing.text, "a \\\n");
 });
 
 testContained("runCommand() tells a signal from a code", async (containment) => {

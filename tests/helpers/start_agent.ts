@@ -42,6 +42,7 @@ export interface AgentWorld extends AsyncDisposable {
 const INHERITED: readonly string[] = [
   "PATH",
   "DENO_DIR",
+  "DENO_COVERAGE_DIR",
   "NO_COLOR",
   "TMPDIR",
   "LANG",

@@ -1,0 +1,114 @@
+import { basename, dirname, join } from "node:path";
+import { existing, isInside } from "./_protected_paths.ts";
+
+/**
+ * Makes harmless what a command created at protected paths that did not exist when it began.
+ *
+ * `git init` in the workspace is a fair thing to do, and nothing can be mounted over a `.git` that is
+ * not there yet; but a hook or a `core.fsmonitor` planted on the way would run later, outside the
+ * sandbox, when the user runs git. So once the command is over, new hooks are no longer executable
+ * (git then passes over them), and of a new `config` only settings stay that run nothing. The next
+ * command finds both read-only.
+ *
+ * Nothing of the session may run meanwhile: this program follows the path with rights of its own.
+ * What a link leads out of the roots is left alone for that reason, and because commands cannot
+ * have written it.
+ *
+ * @param paths Protected paths that were missing.
+ * @param roots The folders that commands may write to.
+ * @returns The paths that were changed.
+ */
+export function sealNewPaths(paths: Iterable<string>, roots: readonly string[]): string[] {
+  const realRoots = roots.map(existing).filter((root) => root !== undefined);
+  return [...paths].filter((path) => {
+    const folder = existing(dirname(path));
+    if (folder === undefined || !realRoots.some((root) => isInside(folder, root))) return false;
+    try {
+      return basename(path) === "config" ? sealConfig(path) : disarm(path);
+    } catch {
+      // Still missing, or made unreadable: then git cannot use it either.
+      return false;
+    }
+  });
+}
+
+/** Takes the right to be executed from everything in a folder; a link to one is removed. */
+function disarm(path: string): boolean {
+  const info = Deno.lstatSync(path);
+  if (info.isSymlink) {
+    Deno.removeSync(path);
+    return true;
+  }
+  if (!info.isDirectory) return disarmFile(path, info);
+  let changed = false;
+  for (const entry of Deno.readDirSync(path)) {
+    // Git's own samples do not run under their names.
+    if (entry.name.endsWith(".sample") && entry.isFile) continue;
+    const inner = join(path, entry.name);
+    if (entry.isDirectory) changed = disarm(inner) || changed;
+    else if (entry.isSymlink) {
+      Deno.removeSync(inner);
+      changed = true;
+    } else changed = disarmFile(inner, Deno.lstatSync(inner)) || changed;
+  }
+  return changed;
+}
+
+function disarmFile(path: string, info: Deno.FileInfo): boolean {
+  const mode = info.mode ?? 0;
+  if ((mode & 0o111) === 0) return false;
+  Deno.chmodSync(path, mode & 0o666);
+  return true;
+}
+
+/** Rewrites a git configuration without what could run a program; false where there is nothing of that. */
+function sealConfig(path: string): boolean {
+  const info = Deno.lstatSync(path);
+  if (!info.isFile) {
+    Deno.removeSync(path, { recursive: true });
+    return true;
+  }
+  const text = Deno.readTextFileSync(path);
+  const safe = harmlessConfig(text);
+  if (safe === text) return false;
+  // The old name is given up first: another hard link to it would stay writable.
+  Deno.removeSync(path);
+  Deno.writeTextFileSync(path, safe, { createNew: true });
+  return true;
+}
+
+const SECTION = /^\s*\[([\w.-]+)(?:\s+"(?:[^"\\\n]|\\.)*")?\]\s*$/;
+const SETTING = /^\s*([\w-]+)\s*(?:=\s*(.*))?$/;
+
+/** Settings that name no program and no other file. In lower case, as git compares them. */
+const HARMLESS: Readonly<Record<string, RegExp>> = {
+  core:
+    /^(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|quotepath)$/,
+  user: /^(?:name|email)$/,
+  init: /^defaultbranch$/,
+  branch: /^(?:remote|merge|rebase|description)$/,
+  remote: /^(?:url|pushurl|fetch|tagopt)$/,
+  pull: /^(?:rebase|ff)$/,
+  push: /^(?:default|autosetupremote)$/,
+  color: /^ui$/,
+  commit: /^gpgsign$/,
+  extensions: /^objectformat$/,
+};
+
+/** The lines of a git configuration that run nothing. */
+function harmlessConfig(text: string): string {
+  let section = "";
+  const kept = text.split("\n").filter((line) => {
+    if (line.trim() === "") return true;
+    const header = SECTION.exec(line);
+    if (header) {
+      section = header[1]!.toLowerCase();
+      return Object.hasOwn(HARMLESS, section);
+    }
+    const [, key = "", value = ""] = SETTING.exec(line) ?? [];
+    // A value that goes on in the next line, or a transport helper (`ext::sh -c ...`).
+    if (value.endsWith("\\") || value.includes("::")) return false;
+    return Object.hasOwn(HARMLESS, section) && HARMLESS[section]!.test(key.toLowerCase());
+  });
+  return kept.join("\n");
+}
