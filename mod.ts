@@ -1,11 +1,11 @@
 /**
  * A coding agent for editors that speak the Agent Client Protocol (ACP), and what another program
- * needs to serve one of its own: the bridge, sessions, and what a tool is.
+ * needs to serve one of its own: the bridge, what it serves, and what a tool is.
  *
- * Started as a program (`deno run -A jsr:@dsh/acp`) it serves ACP on stdin and stdout. The
- * mapper, the file tools and the bash tool have entry points of their own, `@dsh/acp/mapper`,
- * `@dsh/acp/tools` and `@dsh/acp/bash`: they are not loaded here, so that the program answers
- * its editor sooner.
+ * Started as a program (`deno run -A jsr:@dsh/acp`) it serves ACP on stdin and stdout. Sessions,
+ * the mapper, the file tools and the bash tool have entry points of their own: `@dsh/acp/session`,
+ * `@dsh/acp/mapper`, `@dsh/acp/tools` and `@dsh/acp/bash`. They are not loaded here, so that the
+ * program answers its editor sooner.
  *
  * @example A tool
  * ```ts
@@ -33,14 +33,6 @@ export type {
   BridgeServices,
   DirectoryLookup,
 } from "./acp/mod.ts";
-export {
-  agentFactory,
-  ApprovalService,
-  catalogueConfigFromEnv,
-  modelCatalogue,
-  openSessionStore,
-  PERMISSION_PRESETS,
-} from "./session/mod.ts";
 export type {
   AgentEvent,
   AgentFactory,

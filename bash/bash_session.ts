@@ -74,7 +74,8 @@ export class BashSession implements AsyncDisposable {
       ...(folders && { tmpDir: folders.tmp, readable: [folders.output] }),
     });
     if (choice.type === "refused") return choice;
-    const extra: Record<string, string> = folders ? { TMPDIR: folders.tmp } : {};
+    const fenced = policy.mode !== "danger-full-access" && policy.enforcement === "sandbox";
+    const extra: Record<string, string> = folders && fenced ? { TMPDIR: folders.tmp } : {};
     return {
       type: "ready",
       options: {

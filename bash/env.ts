@@ -10,6 +10,9 @@ const SECRET = /key|secret|token|passw(?:or)?d|passphrase|credential/i;
 const HIJACK =
   /^(?:BASH_ENV|ENV|PROMPT_COMMAND|SHELLOPTS|BASHOPTS|PS4|BASH_FUNC_.*|LD_.*|DYLD_.*)$/;
 
+/** What a shell finds out for itself: inherited, it would be another process's. */
+const STATE = /^(?:PWD|OLDPWD|SHLVL|_)$/;
+
 /** This program's own settings: its data folder, its models. None of a command's business. */
 const OWN = /^DSH_/i;
 
@@ -59,5 +62,6 @@ export function shellEnvironment(
 
 /** Tells whether a command inherits the variable of this name. */
 export function isInherited(name: string): boolean {
-  return !SECRET.test(name) && !OWN.test(name) && !HIJACK.test(name);
+  return !SECRET.test(name) && !OWN.test(name) && !HIJACK.test(name) &&
+    !STATE.test(name);
 }

@@ -111,7 +111,7 @@ export class OutputCollector {
   /** Shows the part of `chunk` that still fits the head; returns its length. */
   #takeHead(chunk: Uint8Array): number {
     if (this.#headFull) return 0;
-    const room = this.#headLimit - this.#headBytes;
+    const room = Math.max(0, this.#headLimit - this.#headBytes);
     const length = boundaryNear(chunk, room);
     this.#headFull = length < chunk.length;
     this.#headBytes += length;

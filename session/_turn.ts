@@ -85,7 +85,7 @@ async function runUserCommand(
   await runToolCalls(context, [{
     callId: `user-command-${turn}`,
     name: "bash",
-    arguments: JSON.stringify({ command, description: "Command entered by the user" }),
+    arguments: JSON.stringify({ command }),
     approved: true,
   }]);
   return { type: "completed" };

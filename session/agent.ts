@@ -51,6 +51,8 @@ class Agent implements AgentHandle {
   /** Aborted and replaced by each cancel, so that it reaches queued turns too. */
   #abort = new AbortController();
   #disposed: Promise<void> | undefined;
+  /** Choices of the user that are being logged: whoever made them knows. */
+  #choosing = 0;
 
   constructor(parts: AgentParts, fold: SessionFold) {
     this.#parts = parts;
@@ -72,8 +74,14 @@ class Agent implements AgentHandle {
   async setOption(id: string, value: string): Promise<OptionResult> {
     const change = this.#config.change(id, value);
     if (!change.ok) return change;
-    if (this.#fold.openTurn) await this.#parts.log.append(...change.events);
-    else this.#config.defer(change.events);
+    if (this.#fold.openTurn && change.events.length > 0) {
+      this.#choosing++;
+      try {
+        await this.#parts.log.append(...change.events);
+      } finally {
+        this.#choosing--;
+      }
+    } else this.#config.defer(change.events);
     return { ok: true };
   }
 
@@ -143,8 +151,10 @@ class Agent implements AgentHandle {
   }
 
   #logged(event: SessionEvent): void {
+    const before = this.#choosing === 0 && isChoice(event) ? this.#optionValues() : undefined;
     this.#fold.apply(event);
     this.#tell({ type: "logged", event });
+    if (before !== undefined && before !== this.#optionValues()) this.#tell({ type: "options" });
   }
 
   #tell(event: AgentEvent): void {
@@ -156,6 +166,10 @@ class Agent implements AgentHandle {
         this.#parts.onFault?.(error);
       }
     }
+  }
+
+  #optionValues(): string {
+    return JSON.stringify(this.options().map(({ id, value }) => [id, value]));
   }
 
   /** Waits for slow listeners, but not past a cancel: the turn's end must come through. */
@@ -171,4 +185,9 @@ class Agent implements AgentHandle {
       signal.removeEventListener("abort", stop);
     }
   }
+}
+
+/** Tells whether an event can change what the options show. */
+function isChoice({ type }: SessionEvent): boolean {
+  return type === "sandbox/mode" || type === "approval/policy" || type === "model/selected";
 }

@@ -1,7 +1,7 @@
 /** Makes agents over a session store. */
 import type { ToolRegistry } from "../tools/tool_registry.ts";
 import { type AgentParts, openAgent } from "./agent.ts";
-import type { AgentFactory, AgentHandle } from "./agent_types.ts";
+import type { AgentFactory, AgentHandle, ClientAbilities } from "./agent_types.ts";
 import type { SessionHeader } from "./events.ts";
 import type { SessionLog } from "./log.ts";
 import type { SessionStore } from "./store.ts";
@@ -15,15 +15,15 @@ export interface AgentFactoryOptions extends
   > {
   readonly store: SessionStore;
   /** Makes a session's tools. */
-  readonly toolsFor: (header: SessionHeader) => Promise<ToolRegistry>;
+  readonly toolsFor: (header: SessionHeader, abilities: ClientAbilities) => Promise<ToolRegistry>;
   /** What a session's calls may write and reach under a sandbox mode. */
   readonly policyFor: (header: SessionHeader) => AgentParts["policyFor"];
 }
 
 /** Makes a factory. */
 export function agentFactory(options: AgentFactoryOptions): AgentFactory {
-  async function open(log: SessionLog): Promise<AgentHandle> {
-    const tools = await options.toolsFor(log.header);
+  async function open(log: SessionLog, abilities: ClientAbilities): Promise<AgentHandle> {
+    const tools = await options.toolsFor(log.header, abilities);
     return await openAgent({
       log,
       tools,
@@ -37,10 +37,10 @@ export function agentFactory(options: AgentFactoryOptions): AgentFactory {
     });
   }
   return {
-    create: async (init) => await open(await options.store.create(init)),
-    resume: async (id) => {
+    create: async (init, abilities = {}) => await open(await options.store.create(init), abilities),
+    resume: async (id, abilities = {}) => {
       const log = await options.store.open(id);
-      return log && await open(log);
+      return log && await open(log, abilities);
     },
   };
 }

@@ -1,5 +1,6 @@
 /** What the bridge programs against: agents, and the factory that makes them. */
 import type { ToolRegistry } from "../tools/tool_registry.ts";
+import type { UserInteraction } from "../tools/user_interaction.ts";
 import type { PromptContent, SessionEvent, SessionHeader, TurnEnd } from "./events.ts";
 import type { SessionOption } from "./session_config.ts";
 
@@ -52,10 +53,16 @@ export interface AgentHandle extends AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** What the client of a session can do for it. */
+export interface ClientAbilities {
+  /** Absent: nobody can be asked, and no tool offers to. */
+  readonly interaction?: UserInteraction;
+}
+
 /** Makes agents. */
 export interface AgentFactory {
   /** Starts a session. `cwd` is absolute. */
-  create(init: { readonly cwd: string }): Promise<AgentHandle>;
+  create(init: { readonly cwd: string }, abilities?: ClientAbilities): Promise<AgentHandle>;
   /** Wakes a stored session. Undefined: there is none of this id. */
-  resume(id: string): Promise<AgentHandle | undefined>;
+  resume(id: string, abilities?: ClientAbilities): Promise<AgentHandle | undefined>;
 }

@@ -49,6 +49,7 @@ export type {
   AgentFactory,
   AgentHandle,
   AgentListener,
+  ClientAbilities,
   OptionResult,
 } from "./agent_types.ts";
 export { ApprovalService } from "./approval.ts";

@@ -70,3 +70,10 @@ export type {
 } from "./tool.ts";
 export { ToolRegistry } from "./tool_registry.ts";
 export type { Preparation, PreparedCall, ToolDefinition } from "./tool_registry.ts";
+export type {
+  Question,
+  QuestionAnswer,
+  QuestionOption,
+  QuestionRequest,
+  UserInteraction,
+} from "./user_interaction.ts";

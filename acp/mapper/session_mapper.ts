@@ -65,6 +65,8 @@ export class SessionMapper {
         return this.#answer(event.data.parts);
       case "tool/call":
         return [this.#call(event)];
+      case "approval/asked":
+        return this.#asked(event);
       case "approval/decided":
         return this.#decided(event);
       case "tool/result":
@@ -90,7 +92,6 @@ export class SessionMapper {
         return [];
       case "step/start":
       case "step/end":
-      case "approval/asked":
       case "permission/preset":
       case "sandbox/mode":
       case "approval/policy":
@@ -125,6 +126,20 @@ export class SessionMapper {
       sessionUpdate: "tool_call",
       ...toolCallCard(data.callId, view, status, this.#context),
     };
+  }
+
+  /** The reason joins the card: the request itself has no room for one. */
+  #asked({ data }: EventOf<"approval/asked">): SessionUpdate[] {
+    const card = this.#cards.get(data.callId);
+    if (!card) return [];
+    const { content = [] } = toolCallCard(data.callId, card.view, "pending", this.#context);
+    const reason = { type: "text", text: `Needs your approval: ${data.reason}` } as const;
+    return [{
+      sessionUpdate: "tool_call_update",
+      toolCallId: data.callId,
+      status: "pending",
+      content: [{ type: "content", content: reason }, ...content],
+    }];
   }
 
   #decided({ data }: EventOf<"approval/decided">): SessionUpdate[] {

@@ -26,6 +26,22 @@ const CONTAIN = ["--unshare-pid", "--as-pid-1", "--die-with-parent", "--new-sess
 const CONFINE = ["--unshare-user", "--disable-userns", "--cap-drop", "ALL"];
 
 /**
+ * Files of the kernel that root could write without a capability, by owning them: a
+ * `core_pattern` runs a program outside. Bubblewrap covers them only where they look writable.
+ */
+const KERNEL = [
+  "sys",
+  "sysrq-trigger",
+  "irq",
+  "bus",
+  "fs",
+  "scsi",
+  "acpi",
+  "mtrr",
+  "dynamic_debug",
+].map((name) => `/proc/${name}`);
+
+/**
  * The arguments of `bwrap` up to the command.
  *
  * - Full access: containment only. The whole tree with its devices is as writable as outside, and
@@ -33,23 +49,23 @@ const CONFINE = ["--unshare-user", "--disable-userns", "--cap-drop", "ALL"];
  *   be had with a PID namespace of bubblewrap's: set-user-ID programs such as `sudo` gain nothing,
  *   processes outside are not visible, and `/proc/sys` is read-only.
  * - Otherwise the tree is read-only except for the policy's roots and the private temporary
- *   folder, which is also `/tmp`: programs and models write to `/tmp` whatever `TMPDIR` says, and the
- *   host's stays out of reach.
+ *   folder. That folder is also `/tmp` inside, because programs and models write to `/tmp` whatever
+ *   `TMPDIR` says, unless the command works somewhere in the host's `/tmp`: then that stays what it
+ *   is, read-only, so that the neighbours of the workspace can be read.
  */
 export function bubblewrapArgs(options: BubblewrapOptions): string[] {
-  const { policy, cwd, tmpDir } = options;
+  const { policy, tmpDir } = options;
+  const cwd = existing(options.cwd) ?? options.cwd;
   if (policy.mode === "danger-full-access") {
     return ["--dev-bind", "/", "/", "--proc", "/proc", ...CONTAIN, "--chdir", cwd];
   }
   const all = realPaths(policy.writableRoots);
   const roots = policy.mode === "workspace-write" ? all : [];
   const args = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"];
+  for (const path of KERNEL) args.push("--ro-bind-try", path, path);
   const tmp = tmpDir === undefined ? undefined : existing(tmpDir);
-  if (tmp !== undefined && !roots.some((root) => isInside("/tmp", root))) {
-    args.push("--bind", tmp, "/tmp");
-  }
-  for (const path of realPaths([cwd, ...all])) args.push("--ro-bind", path, path);
-  for (const root of outermostFirst(roots)) args.push("--bind", root, root);
+  if (tmp !== undefined && !worksInTmp([cwd, ...all])) args.push("--bind", tmp, "/tmp");
+  for (const root of roots) args.push("--bind", root, root);
   for (const mount of protectingMounts(roots, policy.protectedPaths)) {
     args.push(mount.type === "pin" ? "--bind" : "--ro-bind", mount.path, mount.path);
   }
@@ -60,12 +76,14 @@ export function bubblewrapArgs(options: BubblewrapOptions): string[] {
   return [...args, ...CONTAIN, ...CONFINE, "--chdir", cwd];
 }
 
-function realPaths(paths: readonly string[]): string[] {
-  return outermostFirst([
-    ...new Set(paths.map(existing).filter((path) => path !== undefined)),
-  ]);
+/** Whether one of the paths lies in the host's `/tmp`, or contains it. */
+function worksInTmp(paths: readonly string[]): boolean {
+  const tmp = existing("/tmp") ?? "/tmp";
+  return paths.some((path) => isInside(path, tmp) || isInside(tmp, path));
 }
 
-function outermostFirst(paths: readonly string[]): string[] {
-  return [...paths].sort((a, b) => a.length - b.length);
+/** Outermost first: a later mount covers an earlier one. */
+function realPaths(paths: readonly string[]): string[] {
+  const real = paths.map(existing).filter((path) => path !== undefined);
+  return [...new Set(real)].sort((a, b) => a.length - b.length);
 }
