@@ -7,6 +7,7 @@ export function guardStdout(): WritableStream<Uint8Array> {
   const toStderr = Deno.stderr.write.bind(Deno.stderr);
   const toStderrSync = Deno.stderr.writeSync.bind(Deno.stderr);
   for (const name of ["log", "info", "debug", "table", "dir", "group"] as const) {
+    // deno-lint-ignore no-console -- nothing is printed: what others print is sent to stderr
     console[name] = console.error;
   }
   Deno.stdout.write = toStderr;

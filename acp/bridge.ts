@@ -27,7 +27,9 @@ import { sessionSetConfigOption } from "./session_set_config_option.ts";
 
 /** What the bridge asks of the agent behind it. */
 export interface BridgeServices {
+  /** Makes and wakes sessions. */
   readonly agents: AgentFactory;
+  /** Finds a stored session before an agent is made for it. */
   readonly store: Pick<SessionStore, "header">;
   /** Absent: the agent never asks. */
   readonly approvals?: ApprovalService;
@@ -45,10 +47,13 @@ export interface DirectoryLookup {
 
 /** Options of {@linkcode connectBridge}. */
 export interface BridgeOptions {
+  /** What `initialize` says of the agent. */
   readonly agentInfo: Implementation;
+  /** What `initialize` offers; `authenticate` takes one of their ids. */
   readonly authMethods: readonly AuthMethod[];
   /** Opens what sessions need; called at the first method that does, and once. */
   readonly services: () => Promise<BridgeServices>;
+  /** How working directories are checked. */
   readonly directories: DirectoryLookup;
   /** Is told of exceptions that the peer is not. */
   readonly report: (error: unknown) => void;
@@ -67,6 +72,7 @@ export interface Bridge {
 
 /** A served connection. Disposing it ends its sessions. */
 export interface BridgeConnection extends AsyncDisposable {
+  /** The SDK's connection: its `closed` resolves when the client is gone. */
   readonly connection: AgentConnection;
 }
 

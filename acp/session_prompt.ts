@@ -1,8 +1,4 @@
-import {
-  type AgentRequestContext,
-  type PromptRequest,
-  type PromptResponse,
-} from "@agentclientprotocol/sdk";
+import type { AgentRequestContext, PromptRequest, PromptResponse } from "@agentclientprotocol/sdk";
 import { liveSession } from "./_open_session.ts";
 import type { Bridge } from "./bridge.ts";
 import { authRequired, internalError, invalidParams } from "./errors.ts";

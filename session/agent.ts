@@ -15,15 +15,21 @@ import { DEFAULT_LIMITS, type TurnLimits } from "./turn_limits.ts";
 
 /** What an agent is made of. */
 export interface AgentParts {
+  /** The session's log, at its end. */
   readonly log: SessionLog;
+  /** The session's tools. The agent disposes them. */
   readonly tools: ToolRegistry;
+  /** The models it can ask. */
   readonly models: ModelCatalogue;
+  /** Who decides on calls that need the user. */
   readonly approvals: ApprovalService;
+  /** What holds until the user chooses. */
   readonly defaults: SessionDefaults;
   /** The system prompt. */
   readonly system: string;
   /** What a call may write and reach under a sandbox mode. */
   readonly policyFor: (mode: SandboxPolicy["mode"]) => SandboxPolicy;
+  /** Bounds of its turns; what is absent is {@linkcode DEFAULT_LIMITS}. */
   readonly limits?: Partial<TurnLimits>;
   /** Is told of a listener that threw. The turn goes on. */
   readonly onFault?: (error: unknown) => void;

@@ -13,6 +13,7 @@ export interface AgentFactoryOptions extends
     AgentParts,
     "models" | "approvals" | "defaults" | "limits" | "onFault"
   > {
+  /** Where the sessions are. */
   readonly store: SessionStore;
   /** Makes a session's tools. */
   readonly toolsFor: (header: SessionHeader, abilities: ClientAbilities) => Promise<ToolRegistry>;

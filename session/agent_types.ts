@@ -28,6 +28,7 @@ export type OptionResult =
 
 /** One live session. */
 export interface AgentHandle extends AsyncDisposable {
+  /** The session it is. */
   readonly header: SessionHeader;
   /** The session's tools, for their presenters. */
   readonly tools: ToolRegistry;

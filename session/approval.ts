@@ -4,6 +4,7 @@ import type { ApprovalDecision } from "./events.ts";
 
 /** A question to the user whether one call may run. */
 export interface ApprovalRequest {
+  /** The session the call belongs to. */
   readonly sessionId: string;
   /** Absent for a request that belongs to no call; no card can be shown for it. */
   readonly callId?: string;

@@ -11,6 +11,7 @@ export const SCHEMA_VERSION = 1;
 
 /** The first record of a session. It never changes. */
 export interface SessionHeader {
+  /** The schema of everything in the session. */
   readonly version: typeof SCHEMA_VERSION;
   /** A random UUID (RFC 9562 version 4). */
   readonly id: string;
@@ -40,7 +41,9 @@ export type AssistantPart =
 
 /** What a model request consumed, in tokens. */
 export interface TokenUsage {
+  /** All of the request, what came from a cache included. */
   readonly inputTokens: number;
+  /** All of the answer, reasoning included. */
   readonly outputTokens: number;
   /** The part of `inputTokens` that came from the provider's cache. */
   readonly cachedInputTokens?: number;
@@ -98,8 +101,11 @@ export type ApprovalDecision =
 
 /** A step of the plan the model keeps. The names are those of ACP's `PlanEntry`. */
 export interface TodoEntry {
+  /** What is to be done. */
   readonly content: string;
+  /** How much it matters. */
   readonly priority: "high" | "medium" | "low";
+  /** How far it is. */
   readonly status: "pending" | "in_progress" | "completed";
 }
 
@@ -107,10 +113,13 @@ export interface TodoEntry {
 export interface EventData {
   /** `command` is a `!` prompt: no model is asked. Turns count from 1. */
   "turn/start": { readonly turn: number; readonly trigger: "prompt" | "command" };
+  /** The last event of a turn. */
   "turn/end": { readonly turn: number; readonly reason: TurnEnd };
   /** A step is one model request and the tool calls it asks for. Steps count from 1 in a turn. */
   "step/start": { readonly step: number };
+  /** `usage` is absent where the provider did not say. */
   "step/end": { readonly step: number; readonly usage?: TokenUsage };
+  /** The prompt, as the user sent it. */
   "user/message": { readonly content: readonly PromptContent[] };
   /** `interrupted`: the answer was cut off by a cancel or an error. */
   "assistant/message": {
@@ -125,6 +134,7 @@ export interface EventData {
     readonly arguments: string;
     readonly awaitsApproval?: boolean;
   };
+  /** Logged when the call has ended, in whatever way. */
   "tool/result": {
     readonly callId: string;
     readonly content: readonly ToolContent[];
@@ -132,6 +142,7 @@ export interface EventData {
     readonly outcome: ToolOutcome;
     readonly meta?: JsonObject;
   };
+  /** The user is asked whether a call may run. */
   "approval/asked": {
     readonly callId: string;
     readonly reason: string;
@@ -143,17 +154,23 @@ export interface EventData {
     readonly decision: ApprovalDecision;
     readonly scope?: { readonly key: string; readonly label: string };
   };
+  /** The user chose a preset; the two events that follow say what it changed. */
   "permission/preset": { readonly preset: string };
+  /** How far commands and file tools reach from now on. */
   "sandbox/mode": { readonly mode: SandboxMode };
+  /** Whether what needs an approval is asked or refused from now on. */
   "approval/policy": { readonly policy: "ask" | "never" };
+  /** Which model is asked from now on, and how long it thinks. */
   "model/selected": {
     readonly provider: string;
     readonly model: string;
     readonly reasoningEffort?: string;
   };
+  /** What the session is called in lists. */
   "session/title": { readonly title: string };
   /** Something the person should know that is not the model's answer. */
   "session/notice": { readonly text: string };
+  /** The plan, whole. */
   "todo/write": { readonly entries: readonly TodoEntry[] };
   /** A model request failed and is repeated. `partial` is what had been shown of its answer. */
   "llm/retry": {
@@ -177,6 +194,7 @@ export type EventBody = {
 
 /** What the log adds to an event. */
 export interface EventEnvelope {
+  /** The schema of this event. */
   readonly v: typeof SCHEMA_VERSION;
   /** The position in the session, contiguous from 0. */
   readonly seq: number;

@@ -12,8 +12,11 @@ import type { SandboxMode } from "../tools/sandbox_policy.ts";
 
 /** A call without a result yet. */
 export interface OpenCall {
+  /** Unique within the session. */
   readonly callId: string;
+  /** The tool's name. */
   readonly name: string;
+  /** As the model wrote them. */
   readonly arguments: string;
   /** Whether the body may have run: the call is logged and was not waiting for the user. */
   readonly dispatched: boolean;
@@ -21,9 +24,13 @@ export interface OpenCall {
 
 /** A turn that has not ended. */
 export interface OpenTurn {
+  /** Counted from 1. */
   readonly turn: number;
+  /** What began it. */
   readonly trigger: EventData["turn/start"]["trigger"];
+  /** The step that has not ended, counted from 1. */
   readonly openStep: number | undefined;
+  /** In the order they were made. */
   readonly openCalls: readonly OpenCall[];
 }
 
@@ -36,13 +43,19 @@ type Message =
 export class SessionFold {
   /** The number of turns begun. */
   turns = 0;
+  /** The last title. */
   title: string | undefined;
+  /** The last preset that was chosen. */
   preset: string | undefined;
+  /** The sandbox mode, once one was chosen. */
   sandboxMode: SandboxMode | undefined;
+  /** The approval policy, once one was chosen. */
   approvalPolicy: "ask" | "never" | undefined;
+  /** The model, once one was chosen. */
   model: EventData["model/selected"] | undefined;
   /** The keys of the scopes the user always allows. */
   readonly allowedScopes: Set<string> = new Set();
+  /** What the user was told outside of the model's answers. */
   readonly notices: Set<string> = new Set();
   #messages: Message[] = [];
   #turn: Omit<OpenTurn, "openCalls"> | undefined;

@@ -8,16 +8,23 @@ export type KvKey = readonly (string | number | Uint8Array)[];
 
 /** A stored value, or `null` with a null versionstamp where there is none. */
 export interface KvEntry {
+  /** The whole key. */
   readonly key: readonly unknown[];
+  /** A structured clone of what was set. */
   readonly value: unknown;
+  /** Changes with each write; null where there is nothing. */
   readonly versionstamp: string | null;
 }
 
 /** A transaction: it commits whole, or not at all when a check fails. */
 export interface KvAtomic {
+  /** Fails the commit unless each key still has its versionstamp. */
   check(...checks: { key: KvKey; versionstamp: string | null }[]): KvAtomic;
+  /** Writes a value. */
   set(key: KvKey, value: unknown): KvAtomic;
+  /** Removes a key. */
   delete(key: KvKey): KvAtomic;
+  /** Resolves when it is durable; `ok` is false when a check failed. */
   commit(): Promise<{ readonly ok: boolean; readonly versionstamp?: string }>;
 }
 
@@ -28,12 +35,16 @@ export type KvSelector =
 
 /** A key-value database in the manner of Deno KV. */
 export interface Kv {
+  /** Reads one entry. */
   get(key: KvKey): Promise<KvEntry>;
+  /** Reads entries in the order of their keys. */
   list(
     selector: KvSelector,
     options?: { readonly limit?: number; readonly reverse?: boolean; readonly batchSize?: number },
   ): AsyncIterable<KvEntry>;
+  /** Begins a transaction. */
   atomic(): KvAtomic;
+  /** Lets go of the database. */
   close(): void;
 }
 
@@ -45,6 +56,7 @@ export const MAX_COMMIT_BYTES = 768_000;
 
 /** Why a store could not be opened. */
 export class StoreOpenError extends Error {
+  /** For `switch` and for messages. */
   override readonly name = "StoreOpenError";
 }
 

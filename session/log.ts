@@ -6,15 +6,18 @@ import { keys } from "./_keys.ts";
 
 /** Another process wrote to the session since this one read it. Nothing was written. */
 export class LogConflictError extends Error {
+  /** For `switch` and for messages. */
   override readonly name = "LogConflictError";
 }
 
 /** A stored event cannot be read. `key` says which. */
 export class DamagedEventError extends Error {
+  /** For `switch` and for messages. */
   override readonly name = "DamagedEventError";
   /** The KV key, as JSON. */
   readonly key: string;
 
+  /** `problem` completes the sentence "Cannot read the event at …". */
   constructor(key: readonly unknown[], problem: string) {
     super(`Cannot read the event at ${JSON.stringify(key)}: ${problem}`);
     this.key = JSON.stringify(key);
@@ -26,6 +29,7 @@ export type LogListener = (event: SessionEvent) => void;
 
 /** Where the next event goes. */
 export interface LogTail {
+  /** The `seq` of the next event. */
   readonly next: number;
   /** Milliseconds since the Unix epoch; the session's place in the list of recent ones. */
   readonly listedAt: number;
@@ -44,6 +48,7 @@ export interface SessionLogOptions {
  * checks that nobody else wrote in between, and resolves when it is durable.
  */
 export class SessionLog {
+  /** The session it belongs to. */
   readonly header: SessionHeader;
   #kv: Kv;
   #options: SessionLogOptions;

@@ -3,9 +3,13 @@ import type { SandboxMode } from "../tools/sandbox_policy.ts";
 
 /** A named bundle of the two permission knobs. */
 export interface PermissionPreset {
+  /** The value of the option. */
   readonly id: string;
+  /** For a person. */
   readonly name: string;
+  /** One sentence for a person. */
   readonly description: string;
+  /** How far commands and file tools reach. */
   readonly sandboxMode: SandboxMode;
   /** `never`: what would have to be asked is refused. */
   readonly approvalPolicy: "ask" | "never";

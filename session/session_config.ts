@@ -11,8 +11,11 @@ import { PERMISSION_PRESETS, type PermissionPreset } from "./permission_presets.
 
 /** One value of an option. */
 export interface OptionChoice {
+  /** What is sent back to choose it. */
   readonly value: string;
+  /** For a person. */
   readonly name: string;
+  /** One sentence for a person. */
   readonly description?: string;
   /** A heading that choices share. */
   readonly group?: string;
@@ -20,11 +23,17 @@ export interface OptionChoice {
 
 /** A choice the user has, in words that name no protocol. */
 export interface SessionOption {
+  /** What is sent back to name it. */
   readonly id: "permission" | "model" | "reasoning_effort";
+  /** For a person. */
   readonly name: string;
+  /** One sentence for a person. */
   readonly description: string;
+  /** ACP's `SessionConfigOptionCategory`. */
   readonly category: "mode" | "model" | "thought_level";
+  /** The choice in force. */
   readonly value: string;
+  /** What can be chosen; the one in force among them. */
   readonly choices: readonly OptionChoice[];
 }
 
@@ -53,6 +62,7 @@ export class SessionConfig {
   #defaults: SessionDefaults;
   #overlay: Overlay = {};
 
+  /** `fold` is the session's own and goes on changing. */
   constructor(fold: SessionFold, catalogue: ModelCatalogue, defaults: SessionDefaults) {
     this.#fold = fold;
     this.#catalogue = catalogue;

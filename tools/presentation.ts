@@ -42,19 +42,27 @@ export type ToolContent =
 
 /** A call that has no shape of its own: a title and, if useful, its input. */
 export interface GenericCallView {
+  /** Which view this is. */
   readonly type: "generic";
   /** One line. Paths inside the session's working directory are shown relative to it. */
   readonly title: string;
-  /** @default {"other"} */
+  /**
+   * The icon and the group.
+   *
+   * @default {"other"}
+   */
   readonly kind?: ToolKind;
   /** The arguments, where a person gains from seeing them. */
   readonly rawInput?: Json;
+  /** What a person sees before there is a result. */
   readonly content?: readonly ToolContent[];
+  /** Where it looks or writes. */
   readonly locations?: readonly FileLocation[];
 }
 
 /** A command that runs in a terminal. */
 export interface TerminalCallView {
+  /** Which view this is. */
   readonly type: "terminal";
   /** The exact command: editors show nothing else of it. */
   readonly title: string;
@@ -66,9 +74,13 @@ export interface TerminalCallView {
 
 /** A change to files. */
 export interface DiffCallView {
+  /** Which view this is. */
   readonly type: "diff";
+  /** One line. Paths inside the session's working directory are shown relative to it. */
   readonly title: string;
+  /** The change as it is asked for. */
   readonly diffs: readonly FileDiff[];
+  /** Where it changes something. */
   readonly locations?: readonly FileLocation[];
 }
 
@@ -77,17 +89,21 @@ export type CallView = GenericCallView | TerminalCallView | DiffCallView;
 
 /** A result that has no shape of its own. */
 export interface GenericResultView {
+  /** Which view this is. */
   readonly type: "generic";
   /** Replaces the call's title. */
   readonly title?: string;
   /** What a person sees. Absent: the result's own content. */
   readonly content?: readonly ToolContent[];
+  /** Where it looked or wrote. */
   readonly locations?: readonly FileLocation[];
 }
 
 /** What a command printed, and how it ended. */
 export interface TerminalResultView {
+  /** Which view this is. */
   readonly type: "terminal";
+  /** Replaces the call's title. */
   readonly title?: string;
   /**
    * The whole output as a terminal would receive it, escape sequences and carriage returns
@@ -105,9 +121,13 @@ export type TerminalExit =
 
 /** The change as it was made. */
 export interface DiffResultView {
+  /** Which view this is. */
   readonly type: "diff";
+  /** Replaces the call's title. */
   readonly title?: string;
+  /** The change as it was made. */
   readonly diffs: readonly FileDiff[];
+  /** Where it changed something. */
   readonly locations?: readonly FileLocation[];
 }
 

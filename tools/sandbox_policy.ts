@@ -18,6 +18,7 @@ export function isWiderMode(mode: SandboxMode, than: SandboxMode): boolean {
  * takes effect with the next one. Reading is never restricted here.
  */
 export interface SandboxPolicy {
+  /** How far the call may reach. */
   readonly mode: SandboxMode;
   /** Absolute folders that are writable under `workspace-write`. */
   readonly writableRoots: readonly string[];

@@ -1,5 +1,5 @@
 /** What a tool is: a name, validated arguments, a body, and how it presents itself. */
-import type { z } from "zod";
+import type { ZodType } from "zod";
 import type { JsonObject } from "./json.ts";
 import type { CallView, ResultView, ToolContent } from "./presentation.ts";
 import type { SandboxPolicy } from "./sandbox_policy.ts";
@@ -8,6 +8,7 @@ import type { SandboxPolicy } from "./sandbox_policy.ts";
 export interface ToolResult {
   /** What the model reads. */
   readonly content: readonly ToolContent[];
+  /** Whether the model should take it as a failure. */
   readonly isError: boolean;
   /** Facts for {@linkcode Tool.presentResult} that the model does not read. Logged with the result. */
   readonly meta?: JsonObject;
@@ -15,6 +16,7 @@ export interface ToolResult {
 
 /** What the session lends a call while it runs. */
 export interface ToolContext {
+  /** The session the call belongs to. */
   readonly sessionId: string;
   /** Unique within the session. */
   readonly callId: string;
@@ -70,14 +72,16 @@ export interface Tool<Args = unknown> {
   /** Tells the model when and how to use it. */
   readonly description: string;
   /** Validates the arguments; its JSON Schema is what the model sees. */
-  readonly parameters: z.ZodType<Args>;
+  readonly parameters: ZodType<Args>;
   /** `parallel` calls of one answer run at the same time; an `exclusive` one runs alone. @default {"exclusive"} */
   readonly concurrency?: "parallel" | "exclusive";
   /** Decides whether the call may run. Absent: it may. */
   authorize?(args: Args, context: AuthorizeContext): Authorization | Promise<Authorization>;
   /** Does the work. An exception becomes an error result with its message. */
   execute(args: Args, context: ToolContext): Promise<ToolResult>;
+  /** How the call looks. Pure. */
   presentCall?(args: Args): CallView;
+  /** How the result looks. Pure. */
   presentResult?(args: Args, result: ToolResult): ResultView;
 }
 

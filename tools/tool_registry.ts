@@ -13,7 +13,9 @@ import {
 
 /** A tool as a model provider is told of it. */
 export interface ToolDefinition {
+  /** What the model calls it. */
   readonly name: string;
+  /** When and how to use it. */
   readonly description: string;
   /** JSON Schema (draft 2020-12) of the arguments. */
   readonly inputSchema: JsonObject;
@@ -21,7 +23,9 @@ export interface ToolDefinition {
 
 /** A call whose tool exists and whose arguments are valid. */
 export interface PreparedCall {
+  /** Whether it may run beside others. */
   readonly concurrency: "parallel" | "exclusive";
+  /** What the tool says; a tool without an opinion allows. */
   authorize(context: AuthorizeContext): Promise<Authorization>;
   /** Never rejects: an exception of the body becomes an error result. */
   execute(context: ToolContext): Promise<ToolResult>;

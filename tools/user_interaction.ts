@@ -2,25 +2,37 @@
 
 /** One answer the user can pick. */
 export interface QuestionOption {
+  /** What is shown, and what comes back when it is picked. */
   readonly label: string;
+  /** One sentence on what it means. */
   readonly description?: string | undefined;
 }
 
 /** One question. Without options the answer is free text. */
 export interface Question {
+  /** The question itself. */
   readonly question: string;
   /** A few words that stand above it. */
   readonly header?: string | undefined;
   /** What helps to decide. */
   readonly detail?: string | undefined;
+  /**
+   * Whether more than one option can be picked.
+   *
+   * @default {false}
+   */
   readonly multiSelect?: boolean | undefined;
+  /** What can be picked. Absent: free text. */
   readonly options?: readonly QuestionOption[] | undefined;
 }
 
 /** A question put to the user of a session. */
 export interface QuestionRequest {
+  /** The session the call belongs to. */
   readonly sessionId: string;
+  /** The call that asks. */
   readonly callId: string;
+  /** What to ask. */
   readonly question: Question;
   /** Aborts when the call is cancelled: the question is then withdrawn. */
   readonly signal: AbortSignal;
@@ -38,5 +50,6 @@ export type QuestionAnswer =
 
 /** Asks the user. Never rejects. */
 export interface UserInteraction {
+  /** Asks one question and waits. */
   ask(request: QuestionRequest): Promise<QuestionAnswer>;
 }

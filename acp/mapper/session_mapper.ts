@@ -13,7 +13,9 @@ import {
 
 /** How calls and results look; a session's tool registry is one. Both functions are total. */
 export interface Presenter {
+  /** How a call looks, its arguments given as the model wrote them. */
   presentCall(name: string, rawArguments: string): CallView;
+  /** How its result looks. */
   presentResult(name: string, rawArguments: string, result: ToolResult): ResultView;
 }
 
@@ -35,6 +37,7 @@ export class SessionMapper {
   /** The characters of the current answer that were streamed. */
   #streamed = 0;
 
+  /** `presenter` knows the tools of the session; `context` never changes while it lives. */
   constructor(presenter: Presenter, context: CardContext) {
     this.#presenter = presenter;
     this.#context = context;

@@ -23,8 +23,11 @@ export function terminalSupport(
 
 /** How a terminal's process ended, in the convention's words. */
 export interface TerminalExitMeta {
+  /** The terminal that `terminal_info` opened. */
   readonly terminal_id: string;
+  /** 0 to 255. */
   readonly exit_code?: number;
+  /** A name such as `SIGKILL`. */
   readonly signal?: string;
 }
 

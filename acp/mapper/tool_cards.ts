@@ -27,6 +27,7 @@ import {
 export interface CardContext {
   /** The session's working directory, absolute. */
   readonly cwd: string;
+  /** What the client can show. */
   readonly terminal: TerminalSupport;
 }
 
@@ -71,11 +72,15 @@ export function toolCallCard(
 
 /** A finished call, as its card needs it. */
 export interface FinishedCall {
+  /** The `toolCallId`. */
   readonly callId: string;
+  /** How the call was presented. */
   readonly callView: CallView;
+  /** How the result is presented. */
   readonly resultView: ResultView;
   /** What the result's content is where the view brings none. */
   readonly content: readonly ToolContent[];
+  /** Whether the tool reports a failure; a terminal's own exit counts as well. */
   readonly isError: boolean;
   /** The terminal output already sent. */
   readonly streamed: string;

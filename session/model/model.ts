@@ -14,19 +14,27 @@ export type ModelMessage =
 
 /** The result of one call. Each call of an assistant message has exactly one. */
 export interface ModelToolResult {
+  /** The call it answers. */
   readonly callId: string;
+  /** The tool's name. */
   readonly name: string;
+  /** What the tool returned. */
   readonly content: readonly ToolContent[];
+  /** Whether the tool failed. */
   readonly isError: boolean;
 }
 
 /** One request. */
 export interface ModelRequest {
+  /** The standing instructions. */
   readonly system: string;
+  /** The conversation, oldest first. */
   readonly messages: readonly ModelMessage[];
+  /** What the model may call. */
   readonly tools: readonly ToolDefinition[];
   /** One of the model's {@linkcode ModelInfo.reasoningEfforts}. Absent: the provider's default. */
   readonly reasoningEffort?: string;
+  /** Aborts the request. */
   readonly signal: AbortSignal;
 }
 
@@ -52,9 +60,11 @@ export type ModelStreamPart =
 
 /** Why a request failed. */
 export interface ModelFailure {
+  /** What went wrong, for programs. */
   readonly code: TurnErrorCode;
   /** Fit for a person: no key, no stack trace, no raw body beyond the provider's own message. */
   readonly message: string;
+  /** Whether the same request may succeed later. */
   readonly retryable: boolean;
   /** What the provider asked to wait (RFC 9110 `Retry-After`), in milliseconds. */
   readonly retryAfterMs?: number;
@@ -62,6 +72,7 @@ export interface ModelFailure {
 
 /** A model that can be asked. */
 export interface Model {
+  /** What is known of it. */
   readonly info: ModelInfo;
   /**
    * Asks the model. Must not throw: a failure, an abort included, ends the stream with
@@ -78,6 +89,7 @@ export interface ModelInfo {
   readonly model: string;
   /** For a person. */
   readonly name: string;
+  /** One sentence for a person who chooses. */
   readonly description?: string;
   /** The context window in tokens, where known. */
   readonly contextWindow?: number;
@@ -87,12 +99,15 @@ export interface ModelInfo {
 
 /** A model by the name people use: `provider/model`. */
 export interface ModelRef {
+  /** For example `deepseek`. */
   readonly provider: string;
+  /** The provider's own id of the model. */
   readonly model: string;
 }
 
 /** The models a connection offers. */
 export interface ModelCatalogue {
+  /** In the order they are offered. */
   readonly models: readonly ModelInfo[];
   /** What a new session starts with. Absent: no model can be asked. */
   readonly defaultModel?: ModelRef;
