@@ -7,15 +7,21 @@ import type { ShellParser } from "./shell_parser.ts";
 
 /** What a call asks for. */
 export interface EscalationRequest {
+  /** The command as the model wrote it. */
   readonly command: string;
+  /** The wider mode it asks for. */
   readonly sandbox_permissions?: SandboxMode | undefined;
+  /** Why, for the user to decide on. */
   readonly justification?: string | undefined;
 }
 
 /** Options for {@linkcode authorizeCommand}. */
 export interface AuthorizeOptions {
+  /** The call, with the policy of its session. */
   readonly context: Pick<AuthorizeContext, "policy">;
+  /** The sandbox of this machine. */
   readonly runner: SandboxRunner;
+  /** Finds the scope of an "always". */
   readonly parser: ShellParser;
 }
 

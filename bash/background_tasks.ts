@@ -15,8 +15,11 @@ export type TaskState =
 
 /** One line of {@linkcode BackgroundTasks.list}. */
 export interface TaskSummary {
+  /** Unique within the session. */
   readonly id: string;
+  /** The command that was started. */
   readonly command: string;
+  /** How it is doing. */
   readonly state: TaskState;
 }
 
@@ -24,6 +27,7 @@ export interface TaskSummary {
 export interface TaskReading {
   /** What it printed since the last read. */
   readonly text: string;
+  /** How it is doing. */
   readonly state: TaskState;
 }
 
@@ -104,6 +108,7 @@ export class BackgroundTasks implements AsyncDisposable {
     return true;
   }
 
+  /** Ends all tasks, and refuses new ones. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposed = true;
     await Promise.all([...this.#tasks.keys()].map((id) => this.kill(id)));

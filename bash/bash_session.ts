@@ -39,6 +39,7 @@ export class BashSession implements AsyncDisposable {
   /** Protected paths that were not there when a command began, with the roots it could write to. */
   readonly #missing = new Map<string, readonly string[]>();
 
+  /** Nothing is started or made before it is needed. */
   constructor(options: BashSessionOptions) {
     this.#options = options;
     this.#folder = new SessionFolder(options.tempRoot);
@@ -102,6 +103,7 @@ export class BashSession implements AsyncDisposable {
     }
   }
 
+  /** Ends the tasks, then removes the files. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.tasks[Symbol.asyncDispose]();
     await this.#sweeper.idle();

@@ -30,12 +30,19 @@ const MAX_TIMEOUT = 600_000;
 
 /** The arguments of the bash tool. */
 export interface BashArgs {
+  /** The command, as bash runs it with `-c`. */
   readonly command: string;
+  /** What it is for, in a few words. */
   readonly description?: string | undefined;
+  /** Milliseconds, at most 600,000. @default {120000} */
   readonly timeoutMs?: number | undefined;
+  /** Where to run it; relative to the session's folder, which is the default. */
   readonly workdir?: string | undefined;
+  /** Whether to return at once. @default {false} */
   readonly run_in_background?: boolean | undefined;
+  /** A wider mode for this one call. */
   readonly sandbox_permissions?: "workspace-write" | "danger-full-access" | undefined;
+  /** Why the wider mode is needed. */
   readonly justification?: string | undefined;
 }
 

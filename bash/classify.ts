@@ -7,6 +7,7 @@ export type CommandView = GenericCallView | { readonly type: "terminal" };
 
 /** Options for {@linkcode classifyCommand}. */
 export interface ClassifyOptions {
+  /** Takes the command apart. */
   readonly parser: ShellParser;
   /** Where the command runs, if that is not the session's folder: relative paths count from it. */
   readonly workdir?: string;

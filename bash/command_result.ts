@@ -8,6 +8,7 @@ export type CommandExit =
 
 /** What became of a command. A failure is data, never an exception. */
 export interface CommandResult extends CollectedOutput {
+  /** How the command ended. */
   readonly exit: CommandExit;
   /** The timeout in milliseconds that ended the command. */
   readonly timedOutAfterMs?: number;

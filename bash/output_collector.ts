@@ -18,6 +18,7 @@ export interface OutputLimits {
 
 /** Options for {@linkcode OutputCollector}. */
 export interface OutputOptions {
+  /** How much to keep. */
   readonly limits?: OutputLimits;
   /** Receives decoded output as it arrives, until the head is full. */
   readonly onOutput?: (text: string) => void;
@@ -67,6 +68,7 @@ export class OutputCollector {
   #headBytes = 0;
   #headFull = false;
 
+  /** No memory is taken before there is output. */
   constructor(options: OutputOptions = {}) {
     const limits = options.limits ?? {};
     this.#headLimit = limits.displayHead ?? 512 * 1024;

@@ -17,7 +17,9 @@ export type CommandStatus =
 
 /** What {@linkcode parseStatus} finds in a text. */
 export interface ParsedStatus {
+  /** What the command printed. */
   readonly body: string;
+  /** How it ended. */
   readonly status: CommandStatus;
 }
 

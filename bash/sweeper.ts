@@ -36,6 +36,7 @@ export class Sweeper implements AsyncDisposable {
     await this.#running;
   }
 
+  /** Waits as {@linkcode Sweeper.idle} does. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.idle();
   }

@@ -24,14 +24,19 @@ const LIST_PARAMETERS: z.ZodType<TaskListArgs> = z.object({});
 
 /** The arguments of `task_output`. */
 export interface TaskOutputArgs {
+  /** The id that bash gave. */
   readonly task_id: string;
+  /** Whether to wait until the task has ended. @default {false} */
   readonly wait?: boolean | undefined;
+  /** How long to wait, in milliseconds, at most 600,000. @default {30000} */
   readonly timeout_ms?: number | undefined;
 }
 
 /** The arguments of `task_kill`. */
 export interface TaskKillArgs {
+  /** The id that bash gave. */
   readonly task_id: string;
+  /** Why, for the user. */
   readonly reason?: string | undefined;
 }
 

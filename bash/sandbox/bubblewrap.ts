@@ -3,11 +3,18 @@ import { existing, isInside, protectingMounts } from "./_protected_paths.ts";
 
 /** Options for {@linkcode bubblewrapArgs}. */
 export interface BubblewrapOptions {
+  /** What the command may write and reach. */
   readonly policy: SandboxPolicy;
   /** Where the command runs: absolute. */
   readonly cwd: string;
   /** The session's folder for temporary files: writable in every mode, and `/tmp` inside. */
   readonly tmpDir?: string;
+  /**
+   * Whether commands run as root, which costs more mounts.
+   *
+   * @default {true}
+   */
+  readonly root?: boolean;
   /** Folders that stay readable although `/tmp` is another one inside. */
   readonly readable?: readonly string[];
 }
@@ -62,7 +69,9 @@ export function bubblewrapArgs(options: BubblewrapOptions): string[] {
   const all = realPaths(policy.writableRoots);
   const roots = policy.mode === "workspace-write" ? all : [];
   const args = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"];
-  for (const path of KERNEL) args.push("--ro-bind-try", path, path);
+  if (options.root ?? true) {
+    for (const path of KERNEL) args.push("--ro-bind-try", path, path);
+  }
   const tmp = tmpDir === undefined ? undefined : existing(tmpDir);
   if (tmp !== undefined && !worksInTmp([cwd, ...all])) args.push("--bind", tmp, "/tmp");
   for (const root of roots) args.push("--bind", root, root);

@@ -7,7 +7,9 @@ import { seatbeltProfile } from "./seatbelt.ts";
 
 /** Options for {@linkcode chooseContainment}. */
 export interface ContainmentOptions {
+  /** What the command may write and reach. */
   readonly policy: SandboxPolicy;
+  /** The sandbox of this machine. */
   readonly runner: SandboxRunner;
   /** Where the command runs: absolute. */
   readonly cwd: string;
@@ -29,7 +31,7 @@ export function chooseContainment(options: ContainmentOptions): ContainmentChoic
   if (policy.enforcement === "none") return contained(PROCESS_GROUP);
   switch (runner.type) {
     case "bubblewrap": {
-      const args = bubblewrapArgs(options);
+      const args = bubblewrapArgs({ ...options, root: runner.root });
       return contained({ type: "bubblewrap", program: runner.program, args });
     }
     case "seatbelt":

@@ -2,7 +2,8 @@
 
 /** What {@linkcode SandboxProbe} finds. */
 export type SandboxRunner =
-  | { readonly type: "bubblewrap"; readonly program: string }
+  /** `root`: whether commands run as root in it. */
+  | { readonly type: "bubblewrap"; readonly program: string; readonly root: boolean }
   | { readonly type: "seatbelt"; readonly program: string }
   | {
     readonly type: "none";
@@ -17,6 +18,7 @@ export interface ProbeOptions {
   /** The operating system, as in `Deno.build.os`. */
   readonly os: typeof Deno.build.os;
   /** @default {"bwrap"} on the `PATH` */
+  /** The name or path of bubblewrap. */
   readonly bwrap?: string;
   /** @default {"/usr/bin/sandbox-exec"} */
   readonly sandboxExec?: string;
@@ -56,6 +58,7 @@ export class SandboxProbe {
   readonly #options: ProbeOptions;
   #runner: Promise<SandboxRunner> | undefined;
 
+  /** Nothing is run before {@linkcode SandboxProbe.runner}. */
   constructor(options: ProbeOptions) {
     this.#options = options;
   }
@@ -83,11 +86,11 @@ async function probe(options: ProbeOptions): Promise<SandboxRunner> {
 
 async function probeBubblewrap(program: string): Promise<SandboxRunner> {
   const args = "--ro-bind / / --dev /dev --proc /proc --unshare-pid --die-with-parent " +
-    "--new-session --unshare-user --disable-userns --cap-drop ALL sh -c :";
+    "--new-session --unshare-user --disable-userns --cap-drop ALL id -u";
   const outcome = await run(program, args.split(" "));
   switch (outcome.type) {
     case "ok":
-      return { type: "bubblewrap", program };
+      return { type: "bubblewrap", program, root: outcome.output.trim() === "0" };
     case "missing":
       return { type: "none", reason: "bubblewrap is not installed", advice: INSTALL };
     case "denied":
@@ -155,7 +158,7 @@ function notAllowed(program: string): SandboxRunner {
 }
 
 type Outcome =
-  | { readonly type: "ok" }
+  | { readonly type: "ok"; readonly output: string }
   | { readonly type: "missing" }
   | { readonly type: "denied" }
   | { readonly type: "failed"; readonly message: string };
@@ -167,13 +170,13 @@ async function run(program: string, args: string[]): Promise<Outcome> {
       clearEnv: true,
       env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
       stdin: "null",
-      stdout: "null",
+      stdout: "piped",
       stderr: "piped",
     }).spawn();
     const timer = setTimeout(() => child.kill("SIGKILL"), DEADLINE);
-    const { success, stderr, signal } = await child.output();
+    const { success, stdout, stderr, signal } = await child.output();
     clearTimeout(timer);
-    if (success) return { type: "ok" };
+    if (success) return { type: "ok", output: new TextDecoder().decode(stdout) };
     const said = new TextDecoder().decode(stderr).trim();
     return { type: "failed", message: said || (signal ?? "no word why") };
   } catch (error) {

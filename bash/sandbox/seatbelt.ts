@@ -4,6 +4,7 @@ import { isInside } from "./_protected_paths.ts";
 
 /** Options for {@linkcode seatbeltProfile}. All paths are real paths: Seatbelt compares those. */
 export interface SeatbeltOptions {
+  /** What the command may write and reach. */
   readonly policy: SandboxPolicy;
   /** The session's folder for temporary files: writable in every mode. */
   readonly tmpDir?: string;

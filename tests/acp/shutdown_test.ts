@@ -1,23 +1,8 @@
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { openSessionStore } from "../../session/store.ts";
+import { processesWith } from "../helpers/processes.ts";
 import type { AgentWorld } from "../helpers/start_agent.ts";
 import { startAgent } from "../helpers/start_agent.ts";
-
-/** The processes whose command line holds `mark`, from /proc. */
-async function processesWith(mark: string): Promise<number[]> {
-  const found: number[] = [];
-  for await (const { name } of Deno.readDir("/proc")) {
-    if (!/^\d+$/.test(name)) continue;
-    try {
-      if ((await Deno.readTextFile(`/proc/${name}/cmdline`)).includes(mark)) {
-        found.push(Number(name));
-      }
-    } catch {
-      // It ended while the folder was read.
-    }
-  }
-  return found;
-}
 
 async function logged(agent: AgentWorld, sessionId: string): Promise<string[]> {
   await using store = await openSessionStore({ path: agent.kv, now: Date.now });

@@ -7,7 +7,7 @@ import type { Authorization } from "../../tools/tool.ts";
 import { policyFor } from "./_helpers.ts";
 
 const parser = await loadShellParser();
-const BWRAP: SandboxRunner = { type: "bubblewrap", program: "bwrap" };
+const BWRAP: SandboxRunner = { type: "bubblewrap", program: "bwrap", root: false };
 const NONE: SandboxRunner = { type: "none", reason: "it is missing", advice: "Install it" };
 
 function authorize(

@@ -15,6 +15,7 @@ Deno.test("SandboxProbe finds bubblewrap by running it", async () => {
   assertEquals(await new SandboxProbe({ os: "linux" }).runner(), {
     type: "bubblewrap",
     program: "bwrap",
+    root: Deno.uid() === 0,
   });
 });
 
@@ -69,7 +70,7 @@ Deno.test("chooseContainment() runs unfenced only what was approved or needs no 
   const approved = policyFor("/", "workspace-write", { enforcement: "none" });
   assertEquals(chooseContainment({ policy: full, runner: none, cwd: "/" }), group);
   assertEquals(chooseContainment({ policy: approved, runner: none, cwd: "/" }), group);
-  const bwrap: SandboxRunner = { type: "bubblewrap", program: "bwrap" };
+  const bwrap: SandboxRunner = { type: "bubblewrap", program: "bwrap", root: false };
   const contained = chooseContainment({ policy: full, runner: bwrap, cwd: "/" });
   assert(contained.type === "contained" && contained.containment.type === "bubblewrap");
 });

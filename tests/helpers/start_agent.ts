@@ -38,7 +38,7 @@ export interface AgentWorld extends AsyncDisposable {
   path(relative: string): string;
 }
 
-/** The names the program inherits: what Deno needs to start offline, and a PATH. */
+/** The names the program inherits: what Deno needs to start and to reach npm, and a PATH. */
 const INHERITED: readonly string[] = [
   "PATH",
   "DENO_DIR",
@@ -48,6 +48,14 @@ const INHERITED: readonly string[] = [
   "LANG",
   "JSR_URL",
   "NPM_CONFIG_REGISTRY",
+  "DENO_CERT",
+  "DENO_TLS_CA_STORE",
+  "SSL_CERT_FILE",
+  "SSL_CERT_DIR",
+  "NODE_EXTRA_CA_CERTS",
+  "HTTPS_PROXY",
+  "HTTP_PROXY",
+  "NO_PROXY",
   "SystemRoot",
   "TEMP",
   "TMP",
