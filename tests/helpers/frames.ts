@@ -126,8 +126,8 @@ export function chunkText(updates: readonly JsonObject[], kind = "agent_message_
 }
 
 /** The terminal output of one call, joined, whichever of the two keys carried it. */
-export function terminalOutput(updates: readonly JsonObject[], callId: string): string {
-  return updates.filter((update) => update["toolCallId"] === callId)
+export function terminalOutput(updates: readonly JsonObject[], callId?: string): string {
+  return updates.filter((update) => callId === undefined || update["toolCallId"] === callId)
     .map((update) => OUTPUT_KEYS.map((key) => outputOf(update, key) ?? "").join("")).join("");
 }
 

@@ -51,6 +51,13 @@ function check(schema: Schema, value: unknown, path: string): string[] {
   return findings.problems;
 }
 
+/** Plain validity: a schema that excludes something does not speak of its other keys. */
+function matches(schema: Schema, value: unknown, path: string): boolean {
+  const findings: Findings = { problems: [], known: new Set(), open: true };
+  apply(schema, value, path, findings);
+  return findings.problems.length === 0;
+}
+
 function apply(schema: Schema, value: unknown, path: string, findings: Findings): void {
   const { problems } = findings;
   if (typeof schema["$ref"] === "string") {
@@ -61,7 +68,7 @@ function apply(schema: Schema, value: unknown, path: string, findings: Findings)
   for (const part of list(schema["allOf"])) apply(part, value, path, findings);
   if (schema["anyOf"]) choose(list(schema["anyOf"]), value, path, findings);
   if (schema["oneOf"]) choose(list(schema["oneOf"]), value, path, findings);
-  if (isObject(schema["not"]) && check(schema["not"], value, path).length === 0) {
+  if (isObject(schema["not"]) && matches(schema["not"], value, path)) {
     problems.push(`${path}: ${show(value)} is excluded by the schema`);
   }
   if ("const" in schema && schema["const"] !== value) {
