@@ -112,7 +112,7 @@ async function openServices(
     defaults: { preset: settings.permissionMode, presets: session.PERMISSION_PRESETS },
     onFault: report,
     policyFor: (header) => (mode) => sandboxPolicy(settings, header, mode),
-    toolsFor: () => {
+    toolsFor: (_header, { interaction }) => {
       const registry = new tools.ToolRegistry();
       for (const tool of tools.fileTools()) registry.register(tool);
       bash.registerBashTools(registry, {
@@ -121,6 +121,11 @@ async function openServices(
         parser,
         tempRoot: settings.dataDirectory,
       });
+      if (interaction) {
+        registry.register(
+          tools.askUserQuestionTool(interaction, { timeoutMs: settings.questionTimeoutMs }),
+        );
+      }
       return Promise.resolve(registry);
     },
   });

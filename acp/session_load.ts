@@ -5,6 +5,7 @@ import type {
 } from "@agentclientprotocol/sdk";
 import { checkDirectory, startSession } from "./_session_setup.ts";
 import type { Bridge } from "./bridge.ts";
+import { clientAbilities } from "./elicitation.ts";
 import { invalidParams } from "./errors.ts";
 import { configOptions } from "./mapper/config_options.ts";
 
@@ -26,7 +27,7 @@ export async function sessionLoad(
   if (await realPath(header.cwd) !== await realPath(cwd)) {
     throw invalidParams("cwd", `must be the session's own, ${JSON.stringify(header.cwd)}`, cwd);
   }
-  const handle = await agents.resume(sessionId);
+  const handle = await agents.resume(sessionId, clientAbilities(bridge));
   if (!handle) throw unknownSession(sessionId);
   const session = startSession(bridge, handle, params);
   try {

@@ -5,6 +5,7 @@ import type {
 } from "@agentclientprotocol/sdk";
 import { checkDirectory, startSession } from "./_session_setup.ts";
 import type { Bridge } from "./bridge.ts";
+import { clientAbilities } from "./elicitation.ts";
 import { configOptions } from "./mapper/config_options.ts";
 
 /** `session/new`: the header is durable before the response, and nothing of the session precedes it. */
@@ -14,7 +15,7 @@ export async function sessionNew(
 ): Promise<NewSessionResponse> {
   await checkDirectory(bridge, params.cwd);
   const { agents } = await bridge.services();
-  const handle = await agents.create({ cwd: params.cwd });
+  const handle = await agents.create({ cwd: params.cwd }, clientAbilities(bridge));
   startSession(bridge, handle, params);
   return { sessionId: handle.header.id, configOptions: configOptions(handle.options()) };
 }

@@ -12,6 +12,8 @@ export interface Settings {
   readonly permissionMode: string;
   /** Whether commands reach the network. */
   readonly network: "on" | "off";
+  /** How long a question to the user stays open, in milliseconds. */
+  readonly questionTimeoutMs: number;
   /** Whether to write a log to stderr. */
   readonly debug: boolean;
 }
@@ -51,6 +53,7 @@ Options:
 
 Models: DEEPSEEK_API_KEY, or OPENAI_BASE_URL (any OpenAI-compatible server) and OPENAI_API_KEY.
 A prompt that starts with ! runs the rest as a command, without a model.
+DSH_QUESTION_TIMEOUT is how long a question to you stays open, in seconds (600).
 DSH_LOG=debug writes a log to stderr.`;
 
 /** Reads the command line and the environment. Flags win. */
@@ -80,6 +83,13 @@ export function readSettings({ args, env, os }: Surroundings): Invocation {
   if (network !== "on" && network !== "off") {
     return invalid(`--sandbox-network (DSH_SANDBOX_NETWORK) must be on or off; got "${network}"`);
   }
+  const questionTimeout = Number(env["DSH_QUESTION_TIMEOUT"] || 600);
+  if (!Number.isInteger(questionTimeout) || questionTimeout < 1 || questionTimeout > 86_400) {
+    return invalid(
+      "DSH_QUESTION_TIMEOUT must be a whole number of seconds from 1 to 86400; " +
+        `got "${env["DSH_QUESTION_TIMEOUT"]}"`,
+    );
+  }
   const dataDirectory = dataFolder(env, os);
   const kv = flags.get("--kv") ?? (env["DSH_KV"] || undefined);
   if (dataDirectory === undefined) {
@@ -93,6 +103,7 @@ export function readSettings({ args, env, os }: Surroundings): Invocation {
       model: flags.get("--model"),
       permissionMode,
       network,
+      questionTimeoutMs: questionTimeout * 1_000,
       debug: (env["DSH_LOG"] ?? "") !== "",
     },
   };

@@ -18,7 +18,10 @@ export type SpillOutcome =
   }
   | { readonly type: "failed"; readonly message: string };
 
-const BUFFER = 65_536;
+/** How much is written at a time: each write costs a trip to another thread. */
+const BUFFER = 256 * 1024;
+/** Chunks below this are copied, since they may be views of a larger buffer. */
+const SMALL = 65_536;
 
 /**
  * Writes raw output to a private file. Nothing is on disk until {@linkcode SpillFile.open}; until
@@ -57,8 +60,7 @@ export class SpillFile {
     if (bytes.length > room) this.#complete = false;
     if (room <= 0) return undefined;
     const part = bytes.subarray(0, room);
-    // A copy: a small chunk may be a view of a large buffer.
-    this.#waiting.push(part.length < BUFFER ? part.slice() : part);
+    this.#waiting.push(part.length < SMALL ? part.slice() : part);
     this.#waitingBytes += part.length;
     this.#taken += part.length;
     if (this.#file && this.#waitingBytes >= BUFFER) return this.#flush();

@@ -68,7 +68,7 @@ const PARAMETERS: z.ZodType<BashArgs> = z.object({
 
 const DESCRIPTION = `Runs a bash command in a fresh shell (bash -c) and returns its output.
 
-Nothing carries over between calls but files: no variables, no cd. There is no stdin and no terminal. stdout and stderr come back as one text in order; a failure ends in a line such as [exit code: 1]. Long output keeps its start and its end, and names a file with all of it. Processes that the command leaves running are ended with it, so use run_in_background for servers. Commands run in a sandbox according to the session's mode; $TMPDIR is always writable, and /tmp inside is the same private folder.`;
+Nothing carries over between calls but files: no variables, no cd. There is no stdin and no terminal. stdout and stderr come back as one text in order; a failure ends in a line such as [exit code: 1]. Long output keeps its start and its end, and names a file with all of it. Processes that the command leaves running are ended with it, so use run_in_background for servers. Commands run in a sandbox according to the session's mode; $TMPDIR is always writable and lasts as long as the session.`;
 
 /**
  * Adds `bash`, `task_output`, `task_list` and `task_kill` to a session's tools. Disposing the registry

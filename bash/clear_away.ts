@@ -50,21 +50,25 @@ async function clearNamespace(
 ): Promise<boolean> {
   const empty = new AbortController();
   const poll = setInterval(() => {
-    if (!hasOthers(shell)) empty.abort();
+    if (hasOthers(shell) === false) empty.abort();
   }, POLL);
   const over = await settle(pump, options, empty.signal);
   clearInterval(poll);
-  const left = !over && hasOthers(shell);
+  const left = !over && (hasOthers(shell) ?? true);
   if (!over) signalTree(shell, "SIGKILL");
   await shell.child.status;
   await endReading(pump);
   return left;
 }
 
-/** Whether the PID namespace holds more than its first process: the orphans are its children. */
-function hasOthers(shell: Shell): boolean {
+/**
+ * Whether the PID namespace holds more than its first process: the orphans are its children.
+ * Undefined where this program may not look.
+ */
+function hasOthers(shell: Shell): boolean | undefined {
   const init = namespaceInit(shell.child.pid);
-  return init !== undefined && (liveChildren(init) ?? []).length > 0;
+  const children = init === undefined ? undefined : liveChildren(init);
+  return children && children.length > 0;
 }
 
 async function clearGroup(

@@ -11,7 +11,7 @@ const HIJACK =
   /^(?:BASH_ENV|ENV|PROMPT_COMMAND|SHELLOPTS|BASHOPTS|PS4|BASH_FUNC_.*|LD_.*|DYLD_.*)$/;
 
 /** What a shell finds out for itself: inherited, it would be another process's. */
-const STATE = /^(?:PWD|OLDPWD|SHLVL|_)$/;
+const STATE = /^(?:PWD|OLDPWD|SHLVL|BASH_VERSION|_)$/;
 
 /** This program's own settings: its data folder, its models. None of a command's business. */
 const OWN = /^DSH_/i;

@@ -44,20 +44,20 @@ export interface CollectedOutput {
  * How much output is cleaned as it arrives. What lies between this and the last
  * {@linkcode RING} bytes is counted, spilled and never decoded: no reader keeps it.
  */
-const CLEANED = 16 * 1024 * 1024;
+const CLEANED = 4 * 1024 * 1024;
 const RING = 256 * 1024;
 /** How far into the tail a line start is looked for. */
 const LINE_SEARCH = 4096;
 
 /**
  * Takes a command's raw output and keeps two bounded views of it: one for a terminal, one to read.
- * Memory stays below 1 MiB or so whatever the command prints.
+ * Memory stays below 3 MiB or so whatever the command prints.
  */
 export class OutputCollector {
   readonly #headLimit: number;
   readonly #tailLimit: number;
   readonly #textLimit: number;
-  readonly #onOutput: ((text: string) => void) | undefined;
+  #onOutput: ((text: string) => void) | undefined;
   readonly #spill: SpillFile | undefined;
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #control = new ControlStream();
@@ -124,7 +124,12 @@ export class OutputCollector {
   #show(text: string): void {
     if (text === "") return;
     this.#display.push(text);
-    this.#onOutput?.(text);
+    try {
+      this.#onOutput?.(text);
+    } catch {
+      // Whoever watches is gone; the command goes on, and its result has everything.
+      this.#onOutput = undefined;
+    }
     this.#read(text);
   }
 

@@ -44,15 +44,17 @@ const JOIN = "exec 2>&1;";
  * The first process of the PID namespace, between bubblewrap and the shell. It is there because
  *
  * - bubblewrap reports `kill -9 $$` and `exit 137` as one and the same, but a shell that reaps a
- *   signalled child says so on stderr, which is the warden's alone here (of SIGINT and SIGPIPE no
- *   shell speaks: those are reported as codes 130 and 141);
+ *   signalled child says so on stderr, which is the warden's alone here (a bash that is called `sh`
+ *   only outside its POSIX mode, and of SIGINT and SIGPIPE no shell: those are reported as codes
+ *   130 and 141);
  * - only it can say that the command ended, so that a sandbox that does not stand is never taken for
  *   a command that failed;
  * - it outlives a TERM meant for the command, so that the command gets its grace;
  * - with it ends the namespace: if others are left after the command, it stays for as long as
  *   they may take, so that a process substitution can still print.
  */
-const WARDEN = 'trap : TERM INT HUP QUIT;(exec "$@" 2>&1);echo "=$?">&2;' +
+const WARDEN = "${BASH_VERSION:+set +o posix};" +
+  'trap : TERM INT HUP QUIT;(exec "$@" 2>&1);echo "=$?">&2;' +
   "set -- /proc/[0-9]*;[ $# -le 1 ]||exec sleep 5";
 
 /** More than this before or after the command is not kept. */

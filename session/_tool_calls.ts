@@ -1,5 +1,5 @@
 /** Runs the calls of one answer: validated, authorized, in the model's order where that matters. */
-import type { SandboxPolicy } from "../tools/sandbox_policy.ts";
+import { isWiderMode, type SandboxPolicy } from "../tools/sandbox_policy.ts";
 import {
   type ApprovalScope,
   type Authorization,
@@ -100,7 +100,17 @@ async function authorize(
       message: `it could not be decided whether the call may run: ${message}`,
     };
   }
-  if (verdict.type !== "ask") return verdict;
+  if (verdict.type === "deny") return verdict;
+  const wanted = verdict.policy?.mode ?? policy.mode;
+  // Nobody is asked for what could not be had: the process itself was granted less.
+  if (isWiderMode(wanted, context.policy(wanted).mode)) {
+    return {
+      type: "deny",
+      message: `the sandbox mode ${wanted} is not available here: this agent was started with ` +
+        "permissions that do not allow it. Nothing was run",
+    };
+  }
+  if (verdict.type === "allow") return verdict;
   const settled = request.approved || isCovered(context, verdict.scope);
   if (settled) return { type: "allow", ...(verdict.policy && { policy: verdict.policy }) };
   if (context.config.approvalPolicy === "never") {

@@ -19,6 +19,7 @@ export async function runTurn(context: TurnContext, input: TurnInput): Promise<T
   const turn = context.fold.turns + 1;
   const command = userCommand(input.content);
   const trigger = command === undefined ? "prompt" : "command";
+  const pending = context.config.pending();
   await context.record(
     { type: "turn/start", data: { turn, trigger } },
     // Durable before the model is asked, and before anything of the answer is seen.
@@ -26,9 +27,10 @@ export async function runTurn(context: TurnContext, input: TurnInput): Promise<T
     ...input.notices
       .filter((text) => !context.fold.notices.has(text))
       .map((text) => ({ type: "session/notice", data: { text } }) as const),
-    ...context.config.pending(),
+    ...pending.events,
   );
-  context.config.anchored();
+  context.config.anchored(pending);
+  await anchorChoices(context);
   let reason: TurnEnd;
   try {
     reason = command === undefined
@@ -44,6 +46,14 @@ export async function runTurn(context: TurnContext, input: TurnInput): Promise<T
     { type: "turn/end", data: { turn, reason } },
   );
   return reason;
+}
+
+/** Logs what the user chose while the turn's start was on its way to the log. */
+async function anchorChoices({ config, record }: TurnContext): Promise<void> {
+  for (let late = config.pending(); late.events.length > 0; late = config.pending()) {
+    await record(...late.events);
+    config.anchored(late);
+  }
 }
 
 /** The reason an abort carries tells a cancel by the client from the end of the session. */

@@ -21,8 +21,11 @@ export interface TurnContext {
   readonly limits: TurnLimits;
   /** Aborts when the turn is cancelled or the session is disposed. */
   readonly signal: AbortSignal;
-  /** What a call may write and reach under the mode in force now. */
-  policy(): SandboxPolicy;
+  /**
+   * What a call may write and reach under a mode, by default the one in force now. Where the mode
+   * cannot be honoured, that of the answer is narrower.
+   */
+  policy(mode?: SandboxPolicy["mode"]): SandboxPolicy;
   /** Makes events durable, folds them, tells the listeners, and waits for slow ones. */
   record(...bodies: readonly EventBody[]): Promise<void>;
   /** Tells the listeners of something that is not logged; the promise is their backpressure. */

@@ -59,6 +59,9 @@ class Agent implements AgentHandle {
   #disposed: Promise<void> | undefined;
   /** Choices of the user that are being logged: whoever made them knows. */
   #choosing = 0;
+  #anchoring: Promise<void> = Promise.resolve();
+  /** The end of the turn is on its way to the log. */
+  #ending = false;
 
   constructor(parts: AgentParts, fold: SessionFold) {
     this.#parts = parts;
@@ -80,15 +83,33 @@ class Agent implements AgentHandle {
   async setOption(id: string, value: string): Promise<OptionResult> {
     const change = this.#config.change(id, value);
     if (!change.ok) return change;
-    if (this.#fold.openTurn && change.events.length > 0) {
-      this.#choosing++;
-      try {
-        await this.#parts.log.append(...change.events);
-      } finally {
-        this.#choosing--;
-      }
-    } else this.#config.defer(change.events);
+    this.#config.choose(change.choices);
+    if (!this.#inTurn) return { ok: true };
+    // One after the other, so that the last choice is the last in the log.
+    const anchoring = this.#anchoring.then(() => this.#anchorChoices());
+    this.#anchoring = anchoring.catch(() => {
+      // Whoever chose is told; a later choice is tried anew.
+    });
+    await anchoring;
     return { ok: true };
+  }
+
+  /** Whether an event that is appended now still lies in a turn. */
+  get #inTurn(): boolean {
+    return this.#fold.openTurn !== undefined && !this.#ending;
+  }
+
+  async #anchorChoices(): Promise<void> {
+    // A turn that ended meanwhile leaves it to the next one.
+    if (!this.#inTurn) return;
+    const pending = this.#config.pending();
+    this.#choosing++;
+    try {
+      if (pending.events.length > 0) await this.#parts.log.append(...pending.events);
+      this.#config.anchored(pending);
+    } finally {
+      this.#choosing--;
+    }
   }
 
   prompt(
@@ -144,9 +165,14 @@ class Agent implements AgentHandle {
       system,
       limits: { ...DEFAULT_LIMITS, ...limits },
       signal,
-      policy: () => policyFor(this.#config.sandboxMode),
+      policy: (mode = this.#config.sandboxMode) => policyFor(mode),
       record: async (...bodies: readonly EventBody[]) => {
-        await log.append(...bodies);
+        this.#ending = bodies.some(({ type }) => type === "turn/end");
+        try {
+          await log.append(...bodies);
+        } finally {
+          this.#ending = false;
+        }
         await this.#drained(signal);
       },
       emit: (event) => {

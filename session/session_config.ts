@@ -3,7 +3,7 @@
  * A choice made while no turn is open is an overlay; the next turn anchors it in the log before
  * it asks a model.
  */
-import type { SandboxMode } from "../tools/sandbox_policy.ts";
+import { isWiderMode, type SandboxMode } from "../tools/sandbox_policy.ts";
 import type { EventBody, EventData } from "./events.ts";
 import type { SessionFold } from "./fold.ts";
 import type { ModelCatalogue, ModelInfo, ModelRef } from "./model/model.ts";
@@ -37,9 +37,9 @@ export interface SessionOption {
   readonly choices: readonly OptionChoice[];
 }
 
-/** Why a choice was refused, for a person; or the events that record it. */
+/** A valid choice, or why it was refused, for a person. */
 export type OptionChange =
-  | { readonly ok: true; readonly events: readonly EventBody[] }
+  | { readonly ok: true; readonly choices: Choices }
   | { readonly ok: false; readonly problem: string };
 
 /** What a connection sets for sessions that have chosen nothing. */
@@ -50,17 +50,25 @@ export interface SessionDefaults {
   readonly presets: readonly PermissionPreset[];
 }
 
-type Overlay = {
-  preset?: PermissionPreset;
-  model?: EventData["model/selected"];
-};
+/** What was chosen: only the options named here. */
+export interface Choices {
+  readonly preset?: PermissionPreset;
+  readonly model?: EventData["model/selected"];
+}
+
+/** Choices that are not in the log yet, and the events that put them there. */
+export interface PendingChoices {
+  readonly choices: Choices;
+  /** Only what differs from the log: a flip there and back leaves no trace. */
+  readonly events: readonly EventBody[];
+}
 
 /** The effective choices of one session: overlay, then log, then defaults. */
 export class SessionConfig {
   #fold: SessionFold;
   #catalogue: ModelCatalogue;
   #defaults: SessionDefaults;
-  #overlay: Overlay = {};
+  #overlay: Choices = {};
 
   /** `fold` is the session's own and goes on changing. */
   constructor(fold: SessionFold, catalogue: ModelCatalogue, defaults: SessionDefaults) {
@@ -69,10 +77,12 @@ export class SessionConfig {
     this.#defaults = defaults;
   }
 
-  /** The sandbox mode in force. */
+  /** The sandbox mode in force: never wider than what the presets offer. */
   get sandboxMode(): SandboxMode {
-    return this.#overlay.preset?.sandboxMode ?? this.#fold.sandboxMode ??
+    const mode = this.#overlay.preset?.sandboxMode ?? this.#fold.sandboxMode ??
       this.#defaultPreset.sandboxMode;
+    // The session may come from a process that was granted more.
+    return this.#widestMode(mode);
   }
 
   /** Whether what needs an approval is asked or refused. */
@@ -97,62 +107,56 @@ export class SessionConfig {
     return [this.#permissionOption(), ...this.#modelOptions()];
   }
 
-  /**
-   * Validates a choice. The events record it: the caller appends them at once inside a turn, or
-   * calls {@linkcode SessionConfig.defer} outside of one.
-   */
+  /** Validates a choice. Nothing changes until {@linkcode SessionConfig.choose}. */
   change(id: string, value: string): OptionChange {
     const option = this.options().find((option) => option.id === id);
     if (!option) {
       const known = this.options().map((option) => option.id).join(", ");
       return { ok: false, problem: `configId: must be one of ${known}; got "${id}"` };
     }
-    if (value === option.value) return { ok: true, events: [] };
+    if (value === option.value) return { ok: true, choices: {} };
     if (!option.choices.some((choice) => choice.value === value && value !== CUSTOM)) {
       const known = option.choices.map((choice) => choice.value).filter((v) => v !== CUSTOM);
       return { ok: false, problem: `value: must be one of ${known.join(", ")}; got "${value}"` };
     }
     switch (option.id) {
-      case "permission":
-        return { ok: true, events: this.#presetEvents(value) };
+      case "permission": {
+        const preset = this.#defaults.presets.find(({ id }) => id === value);
+        return { ok: true, choices: preset ? { preset } : {} };
+      }
       case "model":
-        return { ok: true, events: [{ type: "model/selected", data: parseModelValue(value) }] };
+        return { ok: true, choices: { model: parseModelValue(value) } };
       case "reasoning_effort": {
         const { provider, model } = this.model ?? { provider: "", model: "" };
         const effort = value === DEFAULT_EFFORT ? {} : { reasoningEffort: value };
-        return {
-          ok: true,
-          events: [{ type: "model/selected", data: { provider, model, ...effort } }],
-        };
+        return { ok: true, choices: { model: { provider, model, ...effort } } };
       }
     }
   }
 
-  /** Holds a choice made outside of a turn until the next one anchors it. */
-  defer(events: readonly EventBody[]): void {
-    for (const event of events) {
-      if (event.type === "model/selected") this.#overlay.model = event.data;
-      if (event.type === "permission/preset") {
-        const preset = this.#defaults.presets.find(({ id }) => id === event.data.preset);
-        if (preset) this.#overlay.preset = preset;
-      }
-    }
+  /** Puts choices in force. They are an overlay until their events are logged. */
+  choose(choices: Choices): void {
+    this.#overlay = { ...this.#overlay, ...choices };
   }
 
-  /** The events that anchor the overlay: only what differs from the log. */
-  pending(): EventBody[] {
+  /** The overlay, as events. */
+  pending(): PendingChoices {
     const { preset, model } = this.#overlay;
     const events: EventBody[] = [];
-    if (preset) events.push(...this.#presetEvents(preset.id));
+    if (preset) events.push(...this.#presetEvents(preset));
     if (model && JSON.stringify(model) !== JSON.stringify(this.#fold.model)) {
       events.push({ type: "model/selected", data: model });
     }
-    return events;
+    return { choices: this.#overlay, events };
   }
 
-  /** Forgets the overlay, once its events are durable. */
-  anchored(): void {
-    this.#overlay = {};
+  /** Forgets the choices whose events are durable now, unless the user chose again meanwhile. */
+  anchored({ choices }: PendingChoices): void {
+    const { preset, model } = this.#overlay;
+    this.#overlay = {
+      ...(preset && preset !== choices.preset && { preset }),
+      ...(model && model !== choices.model && { model }),
+    };
   }
 
   get #defaultPreset(): PermissionPreset {
@@ -160,10 +164,17 @@ export class SessionConfig {
     return presets.find(({ id }) => id === preset) ?? presets[0] ?? PERMISSION_PRESETS[0]!;
   }
 
-  #presetEvents(id: string): EventBody[] {
-    const preset = this.#defaults.presets.find((preset) => preset.id === id);
-    if (!preset) return [];
-    const events: EventBody[] = [{ type: "permission/preset", data: { preset: id } }];
+  #widestMode(mode: SandboxMode): SandboxMode {
+    const offered = this.#defaults.presets.map((preset) => preset.sandboxMode);
+    if (offered.some((other) => !isWiderMode(mode, other))) return mode;
+    return offered.reduce(
+      (widest, other) => isWiderMode(other, widest) ? other : widest,
+      "read-only",
+    );
+  }
+
+  #presetEvents(preset: PermissionPreset): EventBody[] {
+    const events: EventBody[] = [{ type: "permission/preset", data: { preset: preset.id } }];
     const sandboxMode = this.#fold.sandboxMode ?? this.#defaultPreset.sandboxMode;
     const approvalPolicy = this.#fold.approvalPolicy ?? this.#defaultPreset.approvalPolicy;
     if (preset.sandboxMode !== sandboxMode) {
@@ -172,7 +183,6 @@ export class SessionConfig {
     if (preset.approvalPolicy !== approvalPolicy) {
       events.push({ type: "approval/policy", data: { policy: preset.approvalPolicy } });
     }
-    // Nothing differs from what is in force: a flip there and back leaves no trace.
     return events.length === 1 ? [] : events;
   }
 

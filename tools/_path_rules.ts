@@ -1,6 +1,7 @@
 /** What the file tools ask of a path, in the same words everywhere. */
 import { basename, dirname } from "node:path";
 import { z } from "zod";
+import { type FileObservations, fileVersion } from "./file_observations.ts";
 
 /** The schema of a path argument. */
 export function pathSchema(description: string): z.ZodType<string> {
@@ -14,7 +15,7 @@ export function pathSchema(description: string): z.ZodType<string> {
 }
 
 /** The error of a change to a file the session has not read. */
-export function unseenFile(action: "edit" | "write", path: string): string {
+function unseenFile(action: "edit" | "write", path: string): string {
   return `Cannot ${action} "${path}" as an existing file must be read first: ` +
     "it was not read in this session. Read it, then try again";
 }
@@ -23,6 +24,23 @@ export function unseenFile(action: "edit" | "write", path: string): string {
 export function staleFile(action: "edit" | "write", path: string): string {
   return `Cannot ${action} "${path}" as it must be unchanged since it was read: ` +
     "it has changed. Read it again, then try again";
+}
+
+/** Why an existing file cannot be changed, where the session does not know its content. */
+export function unknownFile(
+  action: "edit" | "write",
+  shown: string,
+  { path, info }: { readonly path: string; readonly info: Deno.FileInfo },
+  observations: FileObservations,
+): string | undefined {
+  switch (observations.compare(path, fileVersion(info))) {
+    case "unseen":
+      return unseenFile(action, shown);
+    case "stale":
+      return staleFile(action, shown);
+    case "fresh":
+      return undefined;
+  }
 }
 
 const MAX_SIBLINGS = 2000;

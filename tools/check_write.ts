@@ -16,7 +16,8 @@ export type WriteCheck =
 /**
  * Follows the links of an absolute path and holds the place they lead to against the policy.
  * Writable roots and protected paths are compared both by name and by identity (device and inode),
- * so another spelling on a file system that ignores case does not slip through.
+ * so another spelling on a file system that ignores case does not slip through. A writable root that
+ * is a file, or does not exist yet, makes that one path writable.
  *
  * The answer is true for the moment it is given. A writer asks again just before it commits.
  *
@@ -64,9 +65,14 @@ async function checkWorkspace(
   let inside = false;
   for (const root of policy.writableRoots) {
     const real = await followLinks(root);
-    // The root itself is excluded: replacing it would write into its parent.
+    if (place.path === real.path) {
+      // A folder itself is excluded: replacing it would write into its parent. A root that is a
+      // file, or nothing yet, is that one file.
+      inside ||= real.info === null || real.info.isFile;
+      continue;
+    }
     const below = ancestors.slice(place.info === null ? 0 : 1);
-    inside ||= place.path !== real.path && contains(real, place.path, below, exactly);
+    inside ||= contains(real, place.path, below, exactly);
   }
   if (!inside) {
     return refused(`${path}`, policy, `writes only inside ${roots}${via}`, "a path inside it");

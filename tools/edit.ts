@@ -1,11 +1,13 @@
 /** The edit tool: replaces text in a file the session has read. */
 import { z } from "zod";
 import { writeAtomically } from "./_atomic_write.ts";
+import { authorizeWrite } from "./_authorize_write.ts";
 import { checkWrite } from "./check_write.ts";
+import { describeKind } from "./_file_error.ts";
 import type { FileObservations } from "./file_observations.ts";
-import { namesFolder, toAbsolute } from "./_follow_links.ts";
+import { namesFolder, type RealPlace, toAbsolute } from "./_follow_links.ts";
 import { describeDiff, diffLines, plural, presentDiffMeta, toDiffMeta } from "./_line_diff.ts";
-import { missingFile, pathSchema, staleFile, unseenFile } from "./_path_rules.ts";
+import { missingFile, pathSchema, staleFile, unknownFile } from "./_path_rules.ts";
 import { replaceText } from "./_replace_text.ts";
 import { encodeText, loadTextFile } from "./_text_file.ts";
 import { errorResult, textResult, type Tool, type ToolContext, type ToolResult } from "./tool.ts";
@@ -43,6 +45,11 @@ export function editTool(observations: FileObservations): Tool<EditArgs> {
     description,
     parameters,
     concurrency: "exclusive",
+    authorize: ({ file_path: shown }, context) =>
+      authorizeWrite({
+        path: toAbsolute(shown, context.cwd),
+        problem: (place) => describeProblem(shown, place, observations),
+      }, context),
     execute: (args, context) => edit(args, context, observations),
     presentCall: (args) => ({
       type: "diff",
@@ -64,15 +71,14 @@ async function edit(
   const path = toAbsolute(shown, context.cwd);
   const check = await checkWrite(path, context.policy);
   if (check.type !== "allowed") return errorResult(check.message);
-  if (check.info === null || (check.info.isFile && namesFolder(shown))) {
-    return errorResult(await missingFile("edit", shown, path));
-  }
+  const problem = await describeProblem(shown, check, observations);
+  if (problem !== undefined) return errorResult(problem);
 
   const file = await loadTextFile(check.path, shown);
   if (file.type === "failed") return errorResult(file.message);
-  const freshness = observations.compare(check.path, file.version);
-  if (freshness === "unseen") return errorResult(unseenFile("edit", shown));
-  if (freshness === "stale") return errorResult(staleFile("edit", shown));
+  if (observations.compare(check.path, file.version) !== "fresh") {
+    return errorResult(staleFile("edit", shown));
+  }
   if (file.type === "not-text") return errorResult(`Cannot edit "${shown}" as ${file.rule}`);
 
   const options = { newText: args.new_string, all: args.replace_all ?? false };
@@ -103,4 +109,19 @@ async function edit(
   const diff = await diffLines(file.text, replaced.text);
   const times = replaced.count === 1 ? "" : `${plural(replaced.count, "replacement")}, `;
   return textResult(`Edited ${shown} (${times}${describeDiff(diff)})`, toDiffMeta(shown, diff));
+}
+
+/** Why the file cannot be changed whatever the policy says. */
+async function describeProblem(
+  shown: string,
+  { path, info }: RealPlace,
+  observations: FileObservations,
+): Promise<string | undefined> {
+  if (info === null || (info.isFile && namesFolder(shown))) {
+    return await missingFile("edit", shown, path);
+  }
+  if (!info.isFile) {
+    return `Cannot edit "${shown}" as it must be a regular file: it is ${describeKind(info)}`;
+  }
+  return unknownFile("edit", shown, { path, info }, observations);
 }

@@ -34,6 +34,8 @@
  *
  * @module
  */
+export { askUserQuestionTool } from "./ask_user_question.ts";
+export type { AskUserQuestionArgs, AskUserQuestionOptions } from "./ask_user_question.ts";
 export { checkWrite } from "./check_write.ts";
 export type { WriteCheck } from "./check_write.ts";
 export { stripControl } from "./control_text.ts";
@@ -57,6 +59,7 @@ export type {
   ToolContent,
   ToolKind,
 } from "./presentation.ts";
+export type { StartTimer } from "./_question_deadline.ts";
 export { isWiderMode, SANDBOX_MODES } from "./sandbox_policy.ts";
 export type { SandboxMode, SandboxPolicy } from "./sandbox_policy.ts";
 export { errorResult, textResult } from "./tool.ts";

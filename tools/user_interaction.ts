@@ -42,10 +42,11 @@ export interface QuestionRequest {
 export type QuestionAnswer =
   /** `custom` overrides `selected`, which is then empty. */
   | { readonly type: "answered"; readonly selected: readonly string[]; readonly custom?: string }
-  /** The user does not want to answer, or said nothing until the deadline. */
-  | { readonly type: "declined"; readonly reason: "user" | "deadline" }
+  /** The user does not want to answer, sent an empty form, or said nothing until the deadline. */
+  | { readonly type: "declined"; readonly reason: "user" | "empty" | "deadline" }
+  /** The user dismissed the question, or the call was cancelled. */
   | { readonly type: "cancelled" }
-  /** The client could not show it. */
+  /** The client could not show it, or what it sent is no answer to it. */
   | { readonly type: "failed"; readonly message: string };
 
 /** Asks the user. Never rejects. */

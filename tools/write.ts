@@ -1,10 +1,11 @@
 /** The write tool: creates a file, or replaces the whole content of one the session has read. */
 import { z } from "zod";
 import { writeAtomically } from "./_atomic_write.ts";
+import { authorizeWrite } from "./_authorize_write.ts";
 import { checkWrite } from "./check_write.ts";
 import { describeKind } from "./_file_error.ts";
 import { type FileObservations, fileVersion } from "./file_observations.ts";
-import { namesFolder, toAbsolute } from "./_follow_links.ts";
+import { namesFolder, type RealPlace, toAbsolute } from "./_follow_links.ts";
 import {
   describeDiff,
   diffLines,
@@ -14,7 +15,7 @@ import {
   toDiffMeta,
 } from "./_line_diff.ts";
 import { lineEndingOf, splitLines, toCrlf } from "./_line_endings.ts";
-import { pathSchema, staleFile, unseenFile } from "./_path_rules.ts";
+import { pathSchema, staleFile, unknownFile } from "./_path_rules.ts";
 import type { DiffCallView, ResultView } from "./presentation.ts";
 import { encodeText, loadTextFile, type TextFile } from "./_text_file.ts";
 import { errorResult, textResult, type Tool, type ToolContext, type ToolResult } from "./tool.ts";
@@ -41,6 +42,11 @@ export function writeTool(observations: FileObservations): Tool<WriteArgs> {
     description,
     parameters,
     concurrency: "exclusive",
+    authorize: ({ file_path: shown }, context) =>
+      authorizeWrite({
+        path: toAbsolute(shown, context.cwd),
+        problem: (place) => describeProblem(shown, place, observations),
+      }, context),
     execute: (args, context) => write(args, context, observations),
     presentCall: presentWhole,
     presentResult,
@@ -76,18 +82,13 @@ async function write(
   const path = toAbsolute(shown, context.cwd);
   const check = await checkWrite(path, context.policy);
   if (check.type !== "allowed") return errorResult(check.message);
-  if (namesFolder(shown) || (check.info !== null && !check.info.isFile)) {
-    const kind = check.info === null ? "a folder" : describeKind(check.info);
-    return errorResult(`Cannot write "${shown}" as it must name a regular file: it is ${kind}`);
-  }
+  const problem = describeProblem(shown, check, observations);
+  if (problem !== undefined) return errorResult(problem);
 
   let old: TextFile | undefined;
   let version: string | null = null;
   if (check.info !== null) {
     version = fileVersion(check.info);
-    const freshness = observations.compare(check.path, version);
-    if (freshness === "unseen") return errorResult(unseenFile("write", shown));
-    if (freshness === "stale") return errorResult(staleFile("write", shown));
     const loaded = await loadTextFile(check.path, shown);
     if (loaded.type === "failed") return errorResult(loaded.message);
     if (loaded.version !== version) return errorResult(staleFile("write", shown));
@@ -118,6 +119,19 @@ async function write(
     `Updated file ${shown} (${describeDiff(diff)}${note})`,
     toDiffMeta(shown, diff),
   );
+}
+
+/** Why the file cannot be written whatever the policy says. */
+function describeProblem(
+  shown: string,
+  { path, info }: RealPlace,
+  observations: FileObservations,
+): string | undefined {
+  if (namesFolder(shown) || (info !== null && !info.isFile)) {
+    const kind = info === null ? "a folder" : describeKind(info);
+    return `Cannot write "${shown}" as it must name a regular file: it is ${kind}`;
+  }
+  return info === null ? undefined : unknownFile("write", shown, { path, info }, observations);
 }
 
 /** Models write `\n` and cannot see that a file has `\r\n`: rewriting it must not touch every line. */

@@ -37,6 +37,8 @@
  * @module
  */
 export { configOptions } from "./config_options.ts";
+export { elicitationForm, questionAnswer, supportsForms } from "./elicitation.ts";
+export type { ElicitationForm } from "./elicitation.ts";
 export { mergeUpdates, streamedLength } from "./merge_updates.ts";
 export { absolutePath, isAbsolutePath, relativePath, relativeTitle } from "./paths.ts";
 export { readPrompt } from "./prompt_content.ts";

@@ -17,10 +17,9 @@ export type SandboxRunner =
 export interface ProbeOptions {
   /** The operating system, as in `Deno.build.os`. */
   readonly os: typeof Deno.build.os;
-  /** @default {"bwrap"} on the `PATH` */
-  /** The name or path of bubblewrap. */
+  /** The name or path of bubblewrap. @default {"bwrap"} */
   readonly bwrap?: string;
-  /** @default {"/usr/bin/sandbox-exec"} */
+  /** The path of macOS's runner. @default {"/usr/bin/sandbox-exec"} */
   readonly sandboxExec?: string;
 }
 

@@ -136,3 +136,17 @@ Deno.test("OutputCollector leaves the terminal's view alone and cleans the reade
   assertEquals(result.display, raw);
   assertEquals(result.text, "ok\n100%\n");
 });
+
+testContained("runCommand() goes on without whoever watched it", async (containment) => {
+  let calls = 0;
+  const result = await run("seq 100000", {
+    containment,
+    onOutput: () => {
+      calls++;
+      throw new Error("gone");
+    },
+  });
+  assertEquals(calls, 1);
+  assert(result.display.endsWith("\n100000\n"));
+  assertEquals(result.exit, { type: "exited", code: 0 });
+});

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import {
   ENV,
   isRunning,
+  NAMESPACE,
   run,
   TempFolder,
   testContained,
@@ -72,6 +73,25 @@ testContained("runCommand() tells a signal from a code", async (containment) => 
     { type: "exited", code: 137 },
     { type: "signaled", signal: "SIGTERM" },
     { type: "signaled", signal: "SIGSEGV" },
+  ]);
+});
+
+Deno.test("runCommand() tells a signal from a code where sh is bash", async () => {
+  await using folder = new TempFolder();
+  Deno.symlinkSync("/bin/bash", `${folder.path}/sh`);
+  const env = { ...ENV, PATH: `${folder.path}:${ENV["PATH"]}` };
+  const options = { env, containment: NAMESPACE };
+  const results = await Promise.all([
+    run("kill -9 $$", options),
+    run("exit 137", options),
+    run("kill -TERM $$", options),
+    run("sleep 60 & exit 3", options),
+  ]);
+  assertEquals(results.map((result) => result.exit), [
+    { type: "signaled", signal: "SIGKILL" },
+    { type: "exited", code: 137 },
+    { type: "signaled", signal: "SIGTERM" },
+    { type: "exited", code: 3 },
   ]);
 });
 

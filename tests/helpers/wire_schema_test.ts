@@ -6,6 +6,22 @@ function update(update: JsonObject): string[] {
   return wireProblems("session/update", "notification", { sessionId: "s", update });
 }
 
+const FORM = {
+  mode: "form",
+  message: "Which?",
+  sessionId: "s",
+  toolCallId: "c",
+  requestedSchema: {
+    type: "object",
+    title: "Question",
+    properties: {
+      choice: { type: "string", title: "Which?", oneOf: [{ const: "a", title: "A" }] },
+      choices: { type: "array", items: { anyOf: [{ const: "a", title: "A" }] } },
+    },
+    required: [],
+  },
+};
+
 Deno.test("wireProblems() accepts what the protocol allows", () => {
   const valid: JsonObject[] = [
     { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "hi" } },
@@ -64,6 +80,7 @@ Deno.test("wireProblems() accepts what the protocol allows", () => {
     }),
     [],
   );
+  assertEquals(wireProblems("elicitation/create", "request", FORM), []);
   assertEquals(wireProblems("_own/method", "notification", { x: 1 }), []);
   assertEquals(errorProblems({ code: -32602, message: "m", data: { a: 1 } }), []);
 });
@@ -97,6 +114,15 @@ Deno.test("wireProblems() names what is wrong and where", () => {
     wireProblems("session/update", "notification", { sessionId: 5, update: {} }).join("\n"),
     "$.sessionId: 5 is not of type string",
   );
+  // A known mode or type that is malformed is no custom one.
+  const form = (change: JsonObject) =>
+    wireProblems("elicitation/create", "request", { ...FORM, ...change }).join("\n");
+  assertStringIncludes(form({ requestedSchema: 5 }), "$.requestedSchema");
+  assertStringIncludes(form({ sessionId: 5 }), "$.sessionId");
+  const property = (change: JsonObject) =>
+    form({ requestedSchema: { type: "object", properties: { choice: change } } });
+  assertStringIncludes(property({ type: "string", oneOf: [{ const: "a" }] }), "title");
+  assertStringIncludes(property({ type: "array" }), "items");
   assertStringIncludes(wireProblems("session/nope", "request", {}).join("\n"), "session/nope");
   assertStringIncludes(errorProblems({ code: "x" }).join("\n"), `"message" is missing`);
 });

@@ -2,7 +2,7 @@
 import { fileTools } from "../../tools/file_tools.ts";
 import type { ResultView } from "../../tools/presentation.ts";
 import type { SandboxMode, SandboxPolicy } from "../../tools/sandbox_policy.ts";
-import type { ToolResult } from "../../tools/tool.ts";
+import type { Authorization, ToolResult } from "../../tools/tool.ts";
 import { ToolRegistry } from "../../tools/tool_registry.ts";
 
 export interface WorkspaceOptions {
@@ -61,6 +61,14 @@ export class Workspace implements AsyncDisposable {
       policy: this.policy,
       output: () => {},
     });
+  }
+
+  /** Asks whether a call may run. */
+  async authorize(name: string, args: object): Promise<Authorization> {
+    const prepared = this.tools.prepare(name, JSON.stringify(args));
+    if (prepared.type === "invalid") throw new Error(textOf(prepared.result));
+    const { cwd, policy } = this;
+    return await prepared.call.authorize({ sessionId: "session", callId: "call", cwd, policy });
   }
 
   /** Runs a call and gives the text of its result. Errors start with `Error: `. */

@@ -34,11 +34,25 @@ Deno.test("checkWrite() compares segments, not prefixes", async () => {
   assertEquals(await verdict("/etc/passwd", rules), "refused");
 });
 
-Deno.test("checkWrite() refuses the writable root itself", async () => {
+Deno.test("checkWrite() refuses the writable root itself where it is a folder", async () => {
   await using ws = await Workspace.open();
   assertEquals(await verdict(ws.cwd, policy("workspace-write", [ws.cwd])), "refused");
-  const missing = ws.path("missing");
-  assertEquals(await verdict(missing, policy("workspace-write", [missing])), "refused");
+});
+
+Deno.test("checkWrite() takes a root that is a file, or missing, for that one path", async () => {
+  await using ws = await Workspace.open();
+  await ws.put("file", "");
+  await Deno.link(ws.path("file"), ws.path("twin"));
+  await Deno.symlink("file", ws.path("link"));
+  for (const name of ["file", "missing"]) {
+    const rules = policy("workspace-write", [ws.path(name)]);
+    assertEquals(await verdict(ws.path(name), rules), `allowed ${ws.path(name)}`);
+    for (const other of ["other", "twin", `${name}2`]) {
+      assertEquals(await verdict(ws.path(other), rules), "refused", `${name}: ${other}`);
+    }
+  }
+  const rules = policy("workspace-write", [ws.path("file")]);
+  assertEquals(await verdict(ws.path("link"), rules), `allowed ${ws.path("file")}`);
 });
 
 Deno.test("checkWrite() follows links of parents and targets, dangling ones included", async () => {

@@ -242,3 +242,79 @@ Deno.test("write() turns a missing Deno permission into an error result", async 
   );
   assertStringIncludes(text, '"isError":true');
 });
+
+Deno.test("write() and edit() ask for a file outside of the workspace, that very file", async () => {
+  await using ws = await Workspace.open();
+  await Deno.symlink(ws.outside, ws.path("link"));
+  await Deno.writeTextFile(`${ws.outside}/old`, "one\n");
+  const target = `${ws.outside}/new`;
+  const write = (file_path: string) => ws.authorize("write", { file_path, content: "x" });
+  const direct = await write(target);
+  assert(direct.type === "ask");
+  assertEquals(direct.reason, `write outside the workspace: "${target}"`);
+  assertEquals(direct.scope, { key: `write:${ws.outside}`, label: `writing in ${ws.outside}` });
+  assertEquals(direct.policy, { ...ws.policy, writableRoots: [ws.cwd, target] });
+  // By another way to the same folder: the same scope.
+  const linked = await write("link/new");
+  assert(linked.type === "ask");
+  assertEquals(linked.scope, direct.scope);
+  assertEquals(
+    linked.reason,
+    `write outside the workspace: "${target}" (through "${ws.path("link/new")}")`,
+  );
+  // Nobody is asked what would fail in any case.
+  const edit = { file_path: "link/old", old_string: "one", new_string: "two" };
+  const unseen = await ws.authorize("edit", edit);
+  assert(unseen.type === "deny");
+  assertStringIncludes(unseen.message, "must be read first");
+  await ws.call("read", { file_path: "link/old" });
+  const seen = await ws.authorize("edit", edit);
+  assert(seen.type === "ask" && seen.policy);
+  ws.policy = seen.policy;
+  assertStringIncludes(await ws.text("edit", edit), "Edited link/old");
+  assertEquals(await Deno.readTextFile(`${ws.outside}/old`), "two\n");
+  assertStringIncludes(
+    await ws.text("write", { file_path: target, content: "x" }),
+    "Cannot write",
+  );
+  assertEquals(await write("inside"), { type: "allow" });
+});
+
+Deno.test("write() refuses protected paths and read-only mode without asking", async () => {
+  await using ws = await Workspace.open();
+  const data = `${ws.outside}/data`;
+  await Deno.mkdir(data);
+  ws.policy = policy("workspace-write", [ws.cwd], [data, ws.path(".git/hooks")]);
+  await Deno.symlink(data, ws.path("alias"));
+  for (const file_path of [`${data}/x`, "alias/x", ".git/hooks/x", `${data}`]) {
+    const verdict = await ws.authorize("write", { file_path, content: "x" });
+    assertEquals(verdict.type, "deny", file_path);
+  }
+  ws.policy = policy("read-only", [ws.cwd]);
+  const verdict = await ws.authorize("write", { file_path: "a", content: "x" });
+  assert(verdict.type === "deny");
+  assertStringIncludes(verdict.message, `"read-only" allows no writes at all`);
+});
+
+Deno.test("write() does not follow a link that was turned elsewhere after the user agreed", async () => {
+  await using ws = await Workspace.open();
+  await Deno.mkdir(`${ws.outside}/a`);
+  await Deno.mkdir(`${ws.outside}/b`);
+  await Deno.symlink(`${ws.outside}/a`, ws.path("link"));
+  await Deno.symlink(`${ws.outside}/a/one`, ws.path("file"));
+  for (const file_path of ["link/x", "file"]) {
+    const verdict = await ws.authorize("write", { file_path, content: "x" });
+    assert(verdict.type === "ask" && verdict.policy);
+    const asked = ws.policy;
+    ws.policy = verdict.policy;
+    const link = ws.path(file_path === "file" ? "file" : "link");
+    await Deno.remove(link);
+    await Deno.symlink(`${ws.outside}/${file_path === "file" ? "a/two" : "b"}`, link);
+    assertStringIncludes(await ws.text("write", { file_path, content: "x" }), "Cannot write");
+    ws.policy = asked;
+  }
+  assertEquals(
+    [...Deno.readDirSync(`${ws.outside}/a`), ...Deno.readDirSync(`${ws.outside}/b`)],
+    [],
+  );
+});

@@ -1,0 +1,41 @@
+/** What a session's calls may write and reach, under what Deno grants the process. */
+import type { SandboxMode, SandboxPolicy } from "../tools/sandbox_policy.ts";
+import type { Grants } from "./_grants.ts";
+
+/** What all sessions of the process share. */
+export interface PolicyOptions {
+  readonly grants: Pick<Grants, "noFullAccess" | "canWrite">;
+  readonly network: "on" | "off";
+  /** Absolute paths of what is the agent's own: never written by a call. */
+  readonly ownPaths: readonly string[];
+}
+
+/**
+ * Makes a session's policy: the workspace, less what could run code or holds the log. A mode that
+ * Deno's permissions cannot honour becomes the next narrower one, so that a sandbox runner, which
+ * is free to write, never does what this process may not.
+ *
+ * @param cwd The session's working directory, absolute.
+ */
+export function sessionPolicy(
+  { grants, network, ownPaths }: PolicyOptions,
+  cwd: string,
+): (mode: SandboxMode) => SandboxPolicy {
+  const writable = grants.canWrite(cwd);
+  return (mode) => ({
+    mode: honoured(mode, grants, writable),
+    writableRoots: [cwd],
+    protectedPaths: [`${cwd}/.git/hooks`, `${cwd}/.git/config`, ...ownPaths],
+    network,
+    enforcement: "sandbox",
+  });
+}
+
+function honoured(
+  mode: SandboxMode,
+  { noFullAccess }: Pick<Grants, "noFullAccess">,
+  writable: boolean,
+): SandboxMode {
+  if (mode === "danger-full-access" && noFullAccess === undefined) return mode;
+  return mode === "read-only" || !writable ? "read-only" : "workspace-write";
+}
