@@ -1,4 +1,5 @@
 /** The agent's own folder, and what is wrong with it. */
+import { resolve } from "node:path";
 import type { Grants } from "./_grants.ts";
 import type { Settings } from "./settings.ts";
 
@@ -10,34 +11,44 @@ export type DataFolder =
   /** There is no place for the log. */
   | { readonly type: "failed"; readonly message: string };
 
-/** Makes the folder, mode 0700. `message` names the path and what to do. */
+/** The place of the log as an absolute path; the URL of a server stays what it is. */
+export function storePath(kv: string): string {
+  return isRemote(kv) ? kv : resolve(kv);
+}
+
+/** The files of the log: what no call may write to. */
+export function storeFiles(kv: string): string[] {
+  return isRemote(kv) ? [] : [kv, `${kv}-wal`, `${kv}-shm`];
+}
+
+/**
+ * Makes the folder, mode 0700. `message` names the path and what to do.
+ *
+ * @param settings `kv` as {@linkcode storePath} gives it.
+ */
 export async function openDataFolder(
   { kv, dataDirectory }: Pick<Settings, "kv" | "dataDirectory">,
   { canWrite }: Pick<Grants, "canWrite">,
 ): Promise<DataFolder> {
-  const remote = /^https?:/.test(kv);
-  if (!remote && !canWrite(kv)) {
-    const folder = kv.startsWith(`${dataDirectory}/`) ? dataDirectory : kv;
-    return {
-      type: "failed",
-      message: `Cannot keep sessions in "${kv}" as Deno may not write there: ` +
-        `add ${folder} to --allow-write, or name another place with --kv`,
-    };
+  const isInside = kv.startsWith(`${dataDirectory}/`) || kv.startsWith(`${dataDirectory}\\`);
+  if (!isInside && !isRemote(kv) && !canWrite(kv)) {
+    return { type: "failed", message: `Cannot keep sessions in "${kv}" as ${notGranted(kv)}` };
   }
-  const inside = kv.startsWith(`${dataDirectory}/`);
   const problem = canWrite(dataDirectory)
     ? await makeFolder(dataDirectory)
-    : `Deno may not write there: add ${dataDirectory} to --allow-write`;
+    : notGranted(dataDirectory);
   if (problem === undefined) return { type: "ready" };
-  return inside && !remote
-    ? {
-      type: "failed",
-      message: `Cannot keep sessions in "${dataDirectory}" as ${problem}`,
-    }
-    : {
-      type: "without",
-      message: `Cannot keep long outputs in "${dataDirectory}" as ${problem}`,
-    };
+  return isInside
+    ? { type: "failed", message: `Cannot keep sessions in "${dataDirectory}" as ${problem}` }
+    : { type: "without", message: `Cannot keep long outputs in "${dataDirectory}" as ${problem}` };
+}
+
+function isRemote(kv: string): boolean {
+  return /^https?:/.test(kv);
+}
+
+function notGranted(path: string): string {
+  return `Deno may not write there: add ${path} to --allow-write`;
 }
 
 async function makeFolder(path: string): Promise<string | undefined> {
@@ -46,6 +57,6 @@ async function makeFolder(path: string): Promise<string | undefined> {
     return undefined;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return `${reason}: name another place with --kv or XDG_DATA_HOME`;
+    return `the system reports: ${reason}. Choose another place with XDG_DATA_HOME or --kv`;
   }
 }

@@ -1,4 +1,5 @@
 /** What a session's calls may write and reach, under what Deno grants the process. */
+import type { PermissionPreset } from "../session/permission_presets.ts";
 import type { SandboxMode, SandboxPolicy } from "../tools/sandbox_policy.ts";
 import type { Grants } from "./_grants.ts";
 
@@ -29,6 +30,18 @@ export function sessionPolicy(
     network,
     enforcement: "sandbox",
   });
+}
+
+/** The presets that can be honoured in a working directory. */
+export function offeredPresets(
+  presets: readonly PermissionPreset[],
+  { noFullAccess, canWrite }: PolicyOptions["grants"],
+  cwd: string,
+): PermissionPreset[] {
+  const writable = canWrite(cwd);
+  return presets.filter(({ sandboxMode }) =>
+    honoured(sandboxMode, { noFullAccess }, writable) === sandboxMode
+  );
 }
 
 function honoured(

@@ -1,16 +1,21 @@
 /** The program: reads its surroundings, puts the parts together, serves until stdin closes. */
 import type { AuthMethod } from "@agentclientprotocol/sdk";
 import packageInfo from "../deno.json" with { type: "json" };
-import type { SessionHeader } from "../session/events.ts";
 import { type CatalogueConfig, catalogueConfigFromEnv } from "../session/model/catalogue_config.ts";
-import type { SandboxPolicy } from "../tools/sandbox_policy.ts";
 import { guardStdout } from "./_console_guard.ts";
+import { canRunCommands, containmentNotice } from "./_containment_notice.ts";
+import { openDataFolder, storeFiles, storePath } from "./_data_folder.ts";
+import { type Grants, type PermissionQuery, readEnvironment, readGrants } from "./_grants.ts";
+import { offeredPresets, sessionPolicy } from "./_session_policy.ts";
 import { type BridgeServices, connectBridge, type DirectoryLookup } from "./bridge.ts";
+import { internalError } from "./errors.ts";
 import { HELP, readSettings, type Settings } from "./settings.ts";
 import { stdioStream } from "./stdio_stream.ts";
 
 /** How long the sessions may take to end once the client is gone, in milliseconds. */
 const SHUTDOWN_MS = 1_800;
+
+const FULL_ACCESS = "danger-full-access";
 
 const AUTH_METHODS: readonly AuthMethod[] = [{
   id: "api-key",
@@ -20,7 +25,12 @@ const AUTH_METHODS: readonly AuthMethod[] = [{
 
 /** Runs the program to its end and exits the process. */
 export async function serve(): Promise<void> {
-  const env = Deno.env.toObject();
+  const granted: PermissionQuery = (descriptor) =>
+    Deno.permissions.querySync(descriptor).state === "granted";
+  const env = readEnvironment(granted, {
+    all: () => Deno.env.toObject(),
+    get: (name) => Deno.env.get(name),
+  });
   const invocation = readSettings({ args: Deno.args, env, os: Deno.build.os });
   switch (invocation.type) {
     case "help":
@@ -37,9 +47,14 @@ export async function serve(): Promise<void> {
         models.problems.forEach(complain);
         return Deno.exit(2);
       }
-      return Deno.exit(
-        await serveStdio({ settings: invocation.settings, env, models: models.config }),
-      );
+      const grants = readGrants(granted, Deno.build.os);
+      const problem = permissionModeProblem(invocation.settings, grants);
+      if (problem !== undefined) {
+        complain(problem);
+        return Deno.exit(2);
+      }
+      const settings = { ...invocation.settings, kv: storePath(invocation.settings.kv) };
+      return Deno.exit(await serveStdio({ settings, env, grants, models: models.config }));
     }
   }
 }
@@ -48,6 +63,7 @@ export async function serve(): Promise<void> {
 interface Start {
   readonly settings: Settings;
   readonly env: Record<string, string>;
+  readonly grants: Grants;
   readonly models: CatalogueConfig;
 }
 
@@ -84,7 +100,7 @@ async function serveStdio(start: Start): Promise<number> {
 
 /** Puts the agent together. Everything here is loaded at the first session, not at the start. */
 async function openServices(
-  { settings, env, models }: Start,
+  { settings, env, grants, models }: Start,
   resources: AsyncDisposableStack,
   report: (error: unknown) => void,
 ): Promise<BridgeServices> {
@@ -94,7 +110,9 @@ async function openServices(
     import("../tools/mod.ts"),
     import("../bash/mod.ts"),
   ]);
-  await Deno.mkdir(settings.dataDirectory, { recursive: true, mode: 0o700 });
+  const folder = await openDataFolder(settings, grants);
+  if (folder.type !== "ready") complain(folder.message);
+  if (folder.type === "failed") throw internalError(folder.message);
   const store = await session.openSessionStore({
     path: settings.kv,
     now: Date.now,
@@ -103,24 +121,31 @@ async function openServices(
   resources.use(store);
   const approvals = new session.ApprovalService();
   const catalogue = modelCatalogue(models);
-  const probe = new bash.SandboxProbe({ os: Deno.build.os });
+  const probe = new bash.SandboxProbe({ os: Deno.build.os, path: env["PATH"] ?? "" });
   const parser = await bash.loadShellParser();
+  const found = probe.runner();
+  void found.then((runner) => complain(containmentNotice(grants, runner)));
+  // Bash by itself can be run whatever the probe finds, so nobody waits for it then.
+  const commands = grants.bareBash || canRunCommands(grants, await found);
   const agents = session.agentFactory({
     store,
     approvals,
     models: catalogue,
     defaults: { preset: settings.permissionMode, presets: session.PERMISSION_PRESETS },
+    presetsFor: ({ cwd }) => offeredPresets(session.PERMISSION_PRESETS, grants, cwd),
     onFault: report,
-    policyFor: (header) => (mode) => sandboxPolicy(settings, header, mode),
+    policyFor: ({ cwd }) => {
+      if (!grants.canWrite(cwd)) complain(`"${cwd}" is read-only: add it to --allow-write`);
+      const ownPaths = [settings.dataDirectory, ...storeFiles(settings.kv)];
+      return sessionPolicy({ grants, network: settings.network, ownPaths }, cwd);
+    },
     toolsFor: (_header, { interaction }) => {
       const registry = new tools.ToolRegistry();
       for (const tool of tools.fileTools()) registry.register(tool);
-      bash.registerBashTools(registry, {
-        env,
-        probe,
-        parser,
-        tempRoot: settings.dataDirectory,
-      });
+      if (commands) {
+        const tempRoot = settings.dataDirectory;
+        bash.registerBashTools(registry, { env, probe, parser, tempRoot });
+      }
       if (interaction) {
         registry.register(
           tools.askUserQuestionTool(interaction, { timeoutMs: settings.questionTimeoutMs }),
@@ -140,19 +165,13 @@ async function openServices(
   };
 }
 
-/** What a session's calls may write: the workspace, less what could run code or holds the log. */
-function sandboxPolicy(
-  settings: Settings,
-  { cwd }: SessionHeader,
-  mode: SandboxPolicy["mode"],
-): SandboxPolicy {
-  return {
-    mode,
-    writableRoots: [cwd],
-    protectedPaths: [`${cwd}/.git/hooks`, `${cwd}/.git/config`, settings.dataDirectory],
-    network: settings.network,
-    enforcement: "sandbox",
-  };
+/** Why sessions cannot start with the permission mode that was asked for. */
+function permissionModeProblem(
+  { permissionMode }: Settings,
+  { noFullAccess }: Grants,
+): string | undefined {
+  if (permissionMode !== FULL_ACCESS || noFullAccess === undefined) return undefined;
+  return `--permission-mode (DSH_PERMISSION_MODE) cannot be ${FULL_ACCESS}: ${noFullAccess}`;
 }
 
 const directories: DirectoryLookup = {

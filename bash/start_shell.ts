@@ -25,6 +25,11 @@ export interface Shell {
   readonly output: ReadableStream<Uint8Array>;
   /** What the shell said before its streams were joined: syntax errors of the first line. */
   readonly preface: Promise<Uint8Array>;
+  /**
+   * Resolves when the containment stands. A sandbox that is killed before leaves its processes
+   * behind: bubblewrap has not yet tied their lives to its own.
+   */
+  readonly ready: Promise<void>;
   /** Settles when the shell itself ends, whatever it left running. */
   readonly ended: Promise<ShellEnd>;
 }
@@ -47,15 +52,18 @@ const JOIN = "exec 2>&1;";
  *   signalled child says so on stderr, which is the warden's alone here (a bash that is called `sh`
  *   only outside its POSIX mode, and of SIGINT and SIGPIPE no shell: those are reported as codes
  *   130 and 141);
- * - only it can say that the command ended, so that a sandbox that does not stand is never taken for
- *   a command that failed;
+ * - only it can say that the sandbox stands (`+`) and that the command ended (`=N`), so that a
+ *   sandbox that does not stand is never taken for a command that failed;
  * - it outlives a TERM meant for the command, so that the command gets its grace;
  * - with it ends the namespace: if others are left after the command, it stays for as long as
  *   they may take, so that a process substitution can still print.
  */
 const WARDEN = "${BASH_VERSION:+set +o posix};" +
-  'trap : TERM INT HUP QUIT;(exec "$@" 2>&1);echo "=$?">&2;' +
+  'trap : TERM INT HUP QUIT;(echo +>&2;exec "$@" 2>&1);echo "=$?">&2;' +
   "set -- /proc/[0-9]*;[ $# -le 1 ]||exec sleep 5";
+
+/** The warden's first line. */
+const STANDS = "+\n";
 
 /** More than this before or after the command is not kept. */
 const MAX_REPORT = 65_536;
@@ -136,6 +144,7 @@ function direct(child: Deno.ChildProcess, containment: Containment): Shell {
     containment,
     output: child.stdout,
     preface: readBounded(child.stderr).then(hideJoin),
+    ready: Promise.resolve(),
     ended: child.status.then(endOfStatus),
   };
 }
@@ -148,17 +157,19 @@ function hideJoin(bytes: Uint8Array): Uint8Array {
 }
 
 function warded(child: Deno.ChildProcess, containment: Containment): Shell {
+  const ready = Promise.withResolvers<void>();
   return {
     child,
     containment,
     output: child.stdout,
     preface: Promise.resolve(new Uint8Array()),
-    ended: readReport(child),
+    ready: ready.promise,
+    ended: readReport(child, ready.resolve),
   };
 }
 
-/** Reads the warden's report: perhaps a word on a signal, then `=N`. */
-async function readReport(child: Deno.ChildProcess): Promise<ShellEnd> {
+/** Reads the warden's report: `+`, perhaps a word on a signal, then `=N`. */
+async function readReport(child: Deno.ChildProcess, ready: () => void): Promise<ShellEnd> {
   const decoder = new TextDecoder();
   const reader = child.stderr.getReader();
   let report = "";
@@ -166,6 +177,7 @@ async function readReport(child: Deno.ChildProcess): Promise<ShellEnd> {
     const { done, value } = await reader.read();
     if (done) break;
     if (report.length < MAX_REPORT) report += decoder.decode(value, { stream: true });
+    if (report.includes(STANDS)) ready();
     const end = endOfReport(report);
     if (!end) continue;
     // Nobody has more to say; a pipe that broke has nothing to cancel.
@@ -173,8 +185,9 @@ async function readReport(child: Deno.ChildProcess): Promise<ShellEnd> {
     return end;
   }
   const status = await child.status;
+  ready();
   if (status.signal !== null) return endOfStatus(status);
-  const said = report.trim();
+  const said = report.replace(STANDS, "").trim();
   // The kernel ended the warden, short of memory.
   if (said === "" && status.code > 128) {
     return { type: "signaled", signal: signalName(status.code - 128) };
@@ -183,7 +196,7 @@ async function readReport(child: Deno.ChildProcess): Promise<ShellEnd> {
 }
 
 function endOfReport(report: string): ProcessEnd | undefined {
-  const match = /^([^]*?)=(\d+)\n$/.exec(report);
+  const match = /^\+\n([^]*?)=(\d+)\n$/.exec(report);
   if (!match) return undefined;
   const code = Number(match[2]);
   return match[1] !== "" && code > 128

@@ -9,14 +9,18 @@ export interface TerminateOptions {
   readonly hurry?: AbortSignal;
 }
 
+/** What a sandbox may take to stand, in milliseconds, before it is ended all the same. */
+const MAX_SETUP = 500;
+
 /**
  * Ends a shell and its tree: TERM, the grace, KILL.
  *
  * @returns How the shell ended.
  */
 export async function terminate(shell: Shell, options: TerminateOptions): Promise<ShellEnd> {
+  await settlesWithin(shell.ready, { graceMs: MAX_SETUP });
   const asked = signalTree(shell, "SIGTERM");
-  if (!asked || !await endsWithin(shell.ended, options)) signalTree(shell, "SIGKILL");
+  if (!asked || !await settlesWithin(shell.ended, options)) signalTree(shell, "SIGKILL");
   return await shell.ended;
 }
 
@@ -61,14 +65,17 @@ function signalChild(child: Deno.ChildProcess, signal: Deno.Signal): boolean {
   }
 }
 
-async function endsWithin(ended: Promise<unknown>, options: TerminateOptions): Promise<boolean> {
+async function settlesWithin(
+  promised: Promise<unknown>,
+  options: TerminateOptions,
+): Promise<boolean> {
   const { graceMs, hurry } = options;
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const giveUp = () => resolve(false);
   const timer = setTimeout(giveUp, graceMs);
   if (hurry?.aborted) giveUp();
   hurry?.addEventListener("abort", giveUp, { once: true });
-  void ended.then(() => resolve(true));
+  void promised.then(() => resolve(true));
   try {
     return await promise;
   } finally {

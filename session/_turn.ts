@@ -92,6 +92,10 @@ async function runUserCommand(
   command: string,
   turn: number,
 ): Promise<TurnEnd> {
+  if (!context.tools.has("bash")) {
+    const message = "Commands cannot be run here: this agent was started without a bash tool";
+    return { type: "error", code: "invalid_request", message };
+  }
   await runToolCalls(context, [{
     callId: `user-command-${turn}`,
     name: "bash",

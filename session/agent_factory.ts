@@ -4,6 +4,7 @@ import { type AgentParts, openAgent } from "./agent.ts";
 import type { AgentFactory, AgentHandle, ClientAbilities } from "./agent_types.ts";
 import type { SessionHeader } from "./events.ts";
 import type { SessionLog } from "./log.ts";
+import type { PermissionPreset } from "./permission_presets.ts";
 import type { SessionStore } from "./store.ts";
 import { systemPrompt } from "./system_prompt.ts";
 
@@ -15,6 +16,8 @@ export interface AgentFactoryOptions extends
   > {
   /** Where the sessions are. */
   readonly store: SessionStore;
+  /** The presets a session is offered. @default {those of `defaults`} */
+  readonly presetsFor?: (header: SessionHeader) => readonly PermissionPreset[];
   /** Makes a session's tools. */
   readonly toolsFor: (header: SessionHeader, abilities: ClientAbilities) => Promise<ToolRegistry>;
   /** What a session's calls may write and reach under a sandbox mode. */
@@ -30,7 +33,10 @@ export function agentFactory(options: AgentFactoryOptions): AgentFactory {
       tools,
       models: options.models,
       approvals: options.approvals,
-      defaults: options.defaults,
+      defaults: {
+        ...options.defaults,
+        presets: options.presetsFor?.(log.header) ?? options.defaults.presets,
+      },
       system: systemPrompt({ cwd: log.header.cwd }),
       policyFor: options.policyFor(log.header),
       ...(options.limits && { limits: options.limits }),

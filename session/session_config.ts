@@ -82,7 +82,7 @@ export class SessionConfig {
     const mode = this.#overlay.preset?.sandboxMode ?? this.#fold.sandboxMode ??
       this.#defaultPreset.sandboxMode;
     // The session may come from a process that was granted more.
-    return this.#widestMode(mode);
+    return this.#narrowed(mode);
   }
 
   /** Whether what needs an approval is asked or refused. */
@@ -164,7 +164,7 @@ export class SessionConfig {
     return presets.find(({ id }) => id === preset) ?? presets[0] ?? PERMISSION_PRESETS[0]!;
   }
 
-  #widestMode(mode: SandboxMode): SandboxMode {
+  #narrowed(mode: SandboxMode): SandboxMode {
     const offered = this.#defaults.presets.map((preset) => preset.sandboxMode);
     if (offered.some((other) => !isWiderMode(mode, other))) return mode;
     return offered.reduce(

@@ -19,12 +19,21 @@ export interface ProbeOptions {
   readonly os: typeof Deno.build.os;
   /** The name or path of bubblewrap. @default {"bwrap"} */
   readonly bwrap?: string;
+  /**
+   * The `PATH` on which it is found: the one that commands get, or what is found here may not be
+   * found for them.
+   *
+   * @default {"/usr/local/bin:/usr/bin:/bin"}
+   */
+  readonly path?: string;
   /** The path of macOS's runner. @default {"/usr/bin/sandbox-exec"} */
   readonly sandboxExec?: string;
 }
 
 /** A runner that hangs is a runner that does not work. In milliseconds. */
 const DEADLINE = 5_000;
+
+const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 const INSTALL = "Install bubblewrap 0.8 or newer: `apt install bubblewrap` (Debian, Ubuntu), " +
   "`dnf install bubblewrap` (Fedora), `pacman -S bubblewrap` (Arch)";
@@ -71,7 +80,7 @@ export class SandboxProbe {
 async function probe(options: ProbeOptions): Promise<SandboxRunner> {
   switch (options.os) {
     case "linux":
-      return await probeBubblewrap(options.bwrap ?? "bwrap");
+      return await probeBubblewrap(options.bwrap ?? "bwrap", options.path || DEFAULT_PATH);
     case "darwin":
       return await probeSeatbelt(options.sandboxExec ?? "/usr/bin/sandbox-exec");
     default:
@@ -83,10 +92,10 @@ async function probe(options: ProbeOptions): Promise<SandboxRunner> {
   }
 }
 
-async function probeBubblewrap(program: string): Promise<SandboxRunner> {
+async function probeBubblewrap(program: string, path: string): Promise<SandboxRunner> {
   const args = "--ro-bind / / --dev /dev --proc /proc --unshare-pid --die-with-parent " +
     "--new-session --unshare-user --disable-userns --cap-drop ALL id -u";
-  const outcome = await run(program, args.split(" "));
+  const outcome = await run(program, args.split(" "), path);
   switch (outcome.type) {
     case "ok":
       return { type: "bubblewrap", program, root: outcome.output.trim() === "0" };
@@ -162,12 +171,12 @@ type Outcome =
   | { readonly type: "denied" }
   | { readonly type: "failed"; readonly message: string };
 
-async function run(program: string, args: string[]): Promise<Outcome> {
+async function run(program: string, args: string[], path = DEFAULT_PATH): Promise<Outcome> {
   try {
     const child = new Deno.Command(program, {
       args,
       clearEnv: true,
-      env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
+      env: { PATH: path },
       stdin: "null",
       stdout: "piped",
       stderr: "piped",
