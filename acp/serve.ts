@@ -40,6 +40,11 @@ export async function serve(): Promise<void> {
     case "invalid":
       complain(invocation.message);
       return Deno.exit(2);
+    case "command": {
+      const { runStoreCommand } = await import("./commands/run_store_command.ts");
+      const { name, args, settings } = invocation;
+      return Deno.exit(await runStoreCommand(name, args, { ...settings, complain, print }));
+    }
     case "serve": {
       const { model } = invocation.settings;
       const models = catalogueConfigFromEnv(env, model === undefined ? {} : { model });

@@ -21,6 +21,13 @@ export interface Settings {
 /** What the command line asks for. */
 export type Invocation =
   | { readonly type: "serve"; readonly settings: Settings }
+  /** `args` is what follows the command's name, without the options of all commands. */
+  | {
+    readonly type: "command";
+    readonly name: CommandName;
+    readonly args: readonly string[];
+    readonly settings: Settings;
+  }
   | { readonly type: "help" }
   | { readonly type: "version" }
   /** `message` names the flag or variable, the rule and the value. */
@@ -33,6 +40,10 @@ export interface Surroundings {
   readonly os: typeof Deno.build.os;
 }
 
+/** The commands that look after the store instead of serving. */
+export type CommandName = typeof COMMANDS[number];
+
+const COMMANDS = ["export", "import", "prune", "repair"] as const;
 const FLAGS = ["--kv", "--model", "--permission-mode", "--sandbox-network"] as const;
 const PERMISSION_MODES = ["workspace-write", "danger-full-access"];
 
@@ -40,8 +51,15 @@ const PERMISSION_MODES = ["workspace-write", "danger-full-access"];
 export const HELP = `dsh-acp: a coding agent for editors that speak the Agent Client Protocol (ACP)
 
 Usage: dsh-acp [options]
+       dsh-acp [options] COMMAND
 
 Serves ACP on stdin and stdout until stdin closes. An editor starts it; see the README.
+
+Commands:
+  export ID                   write a session to stdout, as JSON Lines
+  import FILE                 read a session from such a file
+  repair ID [--write]         say what is damaged in a session; with --write, mend it
+  prune --older-than DAYS     delete sessions that old and give their space back
 
 Options:
   --model PROVIDER/MODEL      the model new sessions start with          (DSH_MODEL)
@@ -59,11 +77,20 @@ DSH_LOG=debug writes a log to stderr.`;
 /** Reads the command line and the environment. Flags win. */
 export function readSettings({ args, env, os }: Surroundings): Invocation {
   const flags = new Map<string, string>();
+  const command: { name?: CommandName; args: string[] } = { args: [] };
   for (let index = 0; index < args.length; index++) {
     const [name = "", inline] = splitFlag(args[index]!);
     if (name === "--help" || name === "-h") return { type: "help" };
     if (name === "--version" || name === "-V") return { type: "version" };
+    if (command.name === undefined && isCommand(name)) {
+      command.name = name;
+      continue;
+    }
     if (!(FLAGS as readonly string[]).includes(name)) {
+      if (command.name !== undefined) {
+        command.args.push(args[index]!);
+        continue;
+      }
       return invalid(`unknown option "${args[index]}"; --help lists the options`);
     }
     const value = inline ?? args[++index];
@@ -95,18 +122,18 @@ export function readSettings({ args, env, os }: Surroundings): Invocation {
   if (dataDirectory === undefined) {
     return invalid("HOME must be set: the agent keeps its sessions below it");
   }
-  return {
-    type: "serve",
-    settings: {
-      kv: kv ?? `${dataDirectory}/sessions.kv`,
-      dataDirectory,
-      model: flags.get("--model"),
-      permissionMode,
-      network,
-      questionTimeoutMs: questionTimeout * 1_000,
-      debug: (env["DSH_LOG"] ?? "") !== "",
-    },
+  const settings: Settings = {
+    kv: kv ?? `${dataDirectory}/sessions.kv`,
+    dataDirectory,
+    model: flags.get("--model"),
+    permissionMode,
+    network,
+    questionTimeoutMs: questionTimeout * 1_000,
+    debug: (env["DSH_LOG"] ?? "") !== "",
   };
+  return command.name === undefined
+    ? { type: "serve", settings }
+    : { type: "command", name: command.name, args: command.args, settings };
 }
 
 /** The platform's folder for application data: XDG Base Directory on Linux. */
@@ -122,6 +149,10 @@ function dataFolder(env: Surroundings["env"], os: Surroundings["os"]): string | 
         ? `${env["XDG_DATA_HOME"]}/dsh-acp`
         : home && `${home}/.local/share/dsh-acp`;
   }
+}
+
+function isCommand(name: string): name is CommandName {
+  return (COMMANDS as readonly string[]).includes(name);
 }
 
 function splitFlag(arg: string): [string, string?] {

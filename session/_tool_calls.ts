@@ -69,7 +69,11 @@ async function runCall(
       const decision = await ask(context, request, authorization);
       if (isAllowed(decision)) break;
       return await context.record(
-        resultEvent(request, errorResult(refusal(decision, authorization.reason)), "not_started"),
+        resultEvent(
+          request,
+          errorResult(refusal(decision, authorization.reason, context.signal.aborted)),
+          "not_started",
+        ),
       );
     }
   }
@@ -149,12 +153,15 @@ async function ask(
   return decision;
 }
 
-function refusal(decision: ApprovalDecision, reason: string): string {
+function refusal(decision: ApprovalDecision, reason: string, aborted: boolean): string {
   switch (decision) {
     case "cancelled":
-      return `the turn was cancelled while the user was asked (${reason}). Nothing was run.`;
+      return aborted
+        ? `the turn was cancelled while the user was asked (${reason}). Nothing was run.`
+        : `the user closed the question without an answer (${reason}). Nothing was run. ` +
+          "Go on without it, or say why it is needed before trying again.";
     case "unavailable":
-      return `nobody could be asked (${reason}), so nothing was run. ` +
+      return `nobody could be asked (${reason}). Nothing was run. ` +
         "Find a way that needs no approval, or tell the user what to run.";
     case "rejected":
       return `the user refused (${reason}). Nothing was run. ` +

@@ -73,7 +73,8 @@ const REFUSALS: readonly (readonly [string, Decide, string])[] = [
   ["a client without the method", () => {
     throw new RpcFailure("x", { code: -32601, message: "Method not found" });
   }, "nobody could be asked"],
-  ["garbage", () => ({ outcome: { outcome: "selected" } }), "nobody could be asked"],
+  ["a choice of nothing", () => ({ outcome: { outcome: "selected" } }), "the user refused"],
+  ["an empty answer", () => ({}), "nobody could be asked"],
 ];
 
 for (const [name, decide, words] of REFUSALS) {

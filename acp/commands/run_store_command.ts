@@ -1,0 +1,42 @@
+/** The commands that look after the store. Each is loaded only when it is asked for. */
+import { openSessionStore } from "../../session/store.ts";
+import type { SessionStore } from "../../session/store.ts";
+import type { CommandName, Settings } from "../settings.ts";
+
+/** What a command is given. */
+export interface CommandSurroundings extends Pick<Settings, "kv" | "dataDirectory"> {
+  /** Writes text to stdout. */
+  readonly print: (text: string) => void;
+  /** Writes one line for a person to stderr. */
+  readonly complain: (message: string) => void;
+}
+
+/** A command: resolves with the exit code. 0 is success, 1 a failure, 2 wrong arguments. */
+export type StoreCommand = (
+  args: readonly string[],
+  store: SessionStore,
+  surroundings: CommandSurroundings,
+) => Promise<number>;
+
+const COMMANDS: Readonly<Record<CommandName, () => Promise<StoreCommand>>> = {
+  export: async () => (await import("./export_command.ts")).exportCommand,
+  import: async () => (await import("./import_command.ts")).importCommand,
+  prune: async () => (await import("./prune_command.ts")).pruneCommand,
+  repair: async () => (await import("./repair_command.ts")).repairCommand,
+};
+
+/** Runs a command on the store. Every failure is one line on stderr and an exit code. */
+export async function runStoreCommand(
+  name: CommandName,
+  args: readonly string[],
+  surroundings: CommandSurroundings,
+): Promise<number> {
+  try {
+    await using store = await openSessionStore({ path: surroundings.kv, now: Date.now });
+    const command = await COMMANDS[name]();
+    return await command(args, store, surroundings);
+  } catch (error) {
+    surroundings.complain(error instanceof Error ? error.message : String(error));
+    return 1;
+  }
+}
