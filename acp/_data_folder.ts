@@ -1,5 +1,5 @@
 /** The agent's own folder, and what is wrong with it. */
-import { resolve } from "node:path";
+import { absolutePath } from "./mapper/paths.ts";
 import type { Grants } from "./_grants.ts";
 import type { Settings } from "./settings.ts";
 
@@ -13,7 +13,7 @@ export type DataFolder =
 
 /** The place of the log as an absolute path; the URL of a server stays what it is. */
 export function storePath(kv: string): string {
-  return isRemote(kv) ? kv : resolve(kv);
+  return isRemote(kv) ? kv : absolutePath(kv, Deno.cwd());
 }
 
 /** The files of the log: what no call may write to. */

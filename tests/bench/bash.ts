@@ -21,7 +21,8 @@ if (import.meta.main) await main();
 async function main(): Promise<void> {
   const cwd = await Deno.makeTempDir();
   try {
-    await spawnOverhead("without sandbox", PROCESS_GROUP, cwd);
+    await spawnOverhead("without sandbox, over bash -c", PROCESS_GROUP, cwd);
+    await spawnOverhead("without sandbox, over setsid bash -c", PROCESS_GROUP, cwd, ["setsid"]);
     const sandbox = await bubblewrap(cwd);
     if (sandbox) await spawnOverhead("with bubblewrap", sandbox, cwd);
     else print("with bubblewrap: not available here");
@@ -49,12 +50,17 @@ async function bubblewrap(cwd: string): Promise<Containment | undefined> {
     : undefined;
 }
 
-async function spawnOverhead(name: string, containment: Containment, cwd: string): Promise<void> {
+async function spawnOverhead(
+  name: string,
+  containment: Containment,
+  cwd: string,
+  before: readonly string[] = [],
+): Promise<void> {
   // As in a session: what left the process group is looked for between calls.
   await using sweeper = new Sweeper();
   const times = { bare: [] as number[], tool: [] as number[] };
   for (let round = 0; round < WARM_UPS + ROUNDS; round++) {
-    const bare = await timed(() => bareCommand(containment, cwd));
+    const bare = await timed(() => bareCommand(containment, cwd, before));
     const tool = await timed(() => runCommand(":", { cwd, env: ENV, containment, sweeper }));
     if (round >= WARM_UPS) {
       times.bare.push(bare);
@@ -69,8 +75,12 @@ async function spawnOverhead(name: string, containment: Containment, cwd: string
 }
 
 /** The same shell in the same sandbox, with nothing of ours around it. */
-async function bareCommand(containment: Containment, cwd: string): Promise<void> {
-  const shell = ["bash", "-c", ":"];
+async function bareCommand(
+  containment: Containment,
+  cwd: string,
+  before: readonly string[],
+): Promise<void> {
+  const shell = [...before, "bash", "-c", ":"];
   const [program = "", ...args] = containment.type === "process-group"
     ? shell
     : [containment.program, ...containment.args, ...shell];
