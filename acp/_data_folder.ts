@@ -44,7 +44,7 @@ export async function openDataFolder(
 }
 
 function isRemote(kv: string): boolean {
-  return /^https?:/.test(kv);
+  return /^https?:/i.test(kv);
 }
 
 function notGranted(path: string): string {

@@ -14,11 +14,16 @@ export class SessionTable implements AsyncDisposable {
   /** Why an id cannot be loaded now, if it cannot. */
   conflict(id: string): string | undefined {
     if (this.#live.has(id)) return "must not be open on this connection already";
-    if (this.#reserved.has(id)) return "must not be loading already";
+    if (this.#reserved.has(id)) return "must not be loading or being deleted already";
     return undefined;
   }
 
-  /** Holds an id while it loads. Disposing the reservation frees it. */
+  /** Whether an id is being loaded or deleted. */
+  isReserved(id: string): boolean {
+    return this.#reserved.has(id);
+  }
+
+  /** Holds an id while it loads or is deleted. Disposing the reservation frees it. */
   reserve(id: string): Disposable {
     this.#reserved.add(id);
     return { [Symbol.dispose]: () => void this.#reserved.delete(id) };

@@ -13,6 +13,7 @@ import type { AgentFactory } from "../session/agent_types.ts";
 import type { ApprovalService } from "../session/approval.ts";
 import type { SessionStore } from "../session/store.ts";
 import { SessionTable } from "./_session_table.ts";
+import { answerBeforeClose } from "./_answer_before_close.ts";
 import { authenticate } from "./authenticate.ts";
 import { describeErrors } from "./_describe_errors.ts";
 import { peerError } from "./errors.ts";
@@ -20,17 +21,22 @@ import { initialize } from "./initialize.ts";
 import { permissionAnswerer } from "./request_permission.ts";
 import { sessionCancel } from "./session_cancel.ts";
 import { sessionClose } from "./session_close.ts";
+import { sessionDelete } from "./session_delete.ts";
+import { sessionList } from "./session_list.ts";
 import { sessionLoad } from "./session_load.ts";
 import { sessionNew } from "./session_new.ts";
 import { sessionPrompt } from "./session_prompt.ts";
+import { sessionResume } from "./session_resume.ts";
 import { sessionSetConfigOption } from "./session_set_config_option.ts";
 
 /** What the bridge asks of the agent behind it. */
 export interface BridgeServices {
   /** Makes and wakes sessions. */
   readonly agents: AgentFactory;
-  /** Finds a stored session before an agent is made for it. */
-  readonly store: Pick<SessionStore, "header">;
+  /** Finds stored sessions before an agent is made for one, lists and deletes them. */
+  readonly store: Pick<SessionStore, "header" | "list" | "delete">;
+  /** Removes what a deleted session left on disk beside the store. Absent: there is nothing. */
+  removeFiles?(sessionId: string): Promise<void>;
   /** Absent: the agent never asks. */
   readonly approvals?: ApprovalService;
   /** Why no model can be asked, for a person; undefined when one can. */
@@ -113,12 +119,15 @@ export function connectBridge(stream: Stream, options: BridgeOptions): BridgeCon
     .onRequest("initialize", handle(initialize))
     .onRequest("authenticate", handle(authenticate))
     .onRequest("session/new", handle(sessionNew))
+    .onRequest("session/list", handle(sessionList))
     .onRequest("session/load", handle(sessionLoad))
+    .onRequest("session/resume", handle(sessionResume))
     .onRequest("session/prompt", handle(sessionPrompt))
     .onRequest("session/close", handle(sessionClose))
+    .onRequest("session/delete", handle(sessionDelete))
     .onRequest("session/set_config_option", handle(sessionSetConfigOption))
     .onNotification("session/cancel", ({ params }) => sessionCancel(bridge, params))
-    .connect(describeErrors(stream));
+    .connect(answerBeforeClose(describeErrors(stream)));
 
   return {
     connection,

@@ -20,7 +20,7 @@ export function initialize(
       loadSession: true,
       promptCapabilities: { image: false, audio: false, embeddedContext: false },
       mcpCapabilities: { http: false, sse: false },
-      sessionCapabilities: { close: {} },
+      sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {} },
     },
     authMethods: [...bridge.options.authMethods],
   };

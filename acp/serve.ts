@@ -6,6 +6,8 @@ import { guardStdout } from "./_console_guard.ts";
 import { canRunCommands, containmentNotice } from "./_containment_notice.ts";
 import { openDataFolder, storeFiles, storePath } from "./_data_folder.ts";
 import { type Grants, type PermissionQuery, readEnvironment, readGrants } from "./_grants.ts";
+import { processLookup } from "./_process_identity.ts";
+import { removeSessionFiles, sessionFolderPrefix } from "./_session_files.ts";
 import { offeredPresets, sessionPolicy } from "./_session_policy.ts";
 import { type BridgeServices, connectBridge, type DirectoryLookup } from "./bridge.ts";
 import { internalError } from "./errors.ts";
@@ -13,7 +15,7 @@ import { HELP, readSettings, type Settings } from "./settings.ts";
 import { stdioStream } from "./stdio_stream.ts";
 
 /** How long the sessions may take to end once the client is gone, in milliseconds. */
-const SHUTDOWN_MS = 1_800;
+const SHUTDOWN_MS = 1_700;
 
 const FULL_ACCESS = "danger-full-access";
 
@@ -23,10 +25,11 @@ const AUTH_METHODS: readonly AuthMethod[] = [{
   description: "Set DEEPSEEK_API_KEY, or OPENAI_BASE_URL and OPENAI_API_KEY, for the agent",
 }];
 
+const granted: PermissionQuery = (descriptor) =>
+  Deno.permissions.querySync(descriptor).state === "granted";
+
 /** Runs the program to its end and exits the process. */
 export async function serve(): Promise<void> {
-  const granted: PermissionQuery = (descriptor) =>
-    Deno.permissions.querySync(descriptor).state === "granted";
   const env = readEnvironment(granted, {
     all: () => Deno.env.toObject(),
     get: (name) => Deno.env.get(name),
@@ -43,7 +46,17 @@ export async function serve(): Promise<void> {
     case "command": {
       const { runStoreCommand } = await import("./commands/run_store_command.ts");
       const { name, args, settings } = invocation;
-      return Deno.exit(await runStoreCommand(name, args, { ...settings, complain, print }));
+      return Deno.exit(
+        await runStoreCommand(name, args, {
+          ...settings,
+          now: Date.now,
+          input: Deno.stdin.readable,
+          output: Deno.stdout.writable,
+          complain,
+          print,
+          lease: await processLookup(granted),
+        }),
+      );
     }
     case "serve": {
       const { model } = invocation.settings;
@@ -120,8 +133,11 @@ async function openServices(
   if (folder.type === "failed") throw internalError(folder.message);
   const store = await session.openSessionStore({
     path: settings.kv,
+    token: settings.kvToken,
+    timeoutMs: settings.kvTimeoutMs,
     now: Date.now,
     onFault: report,
+    lease: await processLookup(granted),
   });
   resources.use(store);
   const approvals = new session.ApprovalService();
@@ -144,12 +160,17 @@ async function openServices(
       const ownPaths = [settings.dataDirectory, ...storeFiles(settings.kv)];
       return sessionPolicy({ grants, network: settings.network, ownPaths }, cwd);
     },
-    toolsFor: (_header, { interaction }) => {
+    toolsFor: (header, { interaction }) => {
       const registry = new tools.ToolRegistry();
       for (const tool of tools.fileTools()) registry.register(tool);
       if (commands) {
-        const tempRoot = settings.dataDirectory;
-        bash.registerBashTools(registry, { env, probe, parser, tempRoot });
+        bash.registerBashTools(registry, {
+          env,
+          probe,
+          parser,
+          tempRoot: settings.dataDirectory,
+          folderPrefix: sessionFolderPrefix(header.id),
+        });
       }
       if (interaction) {
         registry.register(
@@ -162,6 +183,7 @@ async function openServices(
   return {
     agents,
     store,
+    removeFiles: (sessionId) => removeSessionFiles(settings.dataDirectory, sessionId),
     approvals,
     async modelProblem() {
       const resolved = await catalogue.resolve(undefined);

@@ -1,9 +1,14 @@
 /** What a person sets by flags and environment variables: read once, here, and passed in. */
+import { Secret } from "../session/model/secret.ts";
 
 /** The settings of one run of the program. */
 export interface Settings {
   /** The session store: a file path, or the https URL of a KV Connect server. */
   readonly kv: string;
+  /** The access token of that server. */
+  readonly kvToken: Secret | undefined;
+  /** How long one call to that server may take, in milliseconds. */
+  readonly kvTimeoutMs: number;
   /** The agent's own folder, absolute; it stays read-only for everything the model runs. */
   readonly dataDirectory: string;
   /** `provider/model`; overrides `DSH_MODEL`. */
@@ -65,13 +70,14 @@ Options:
   --model PROVIDER/MODEL      the model new sessions start with          (DSH_MODEL)
   --permission-mode MODE      workspace-write or danger-full-access      (DSH_PERMISSION_MODE)
   --sandbox-network on|off    whether commands reach the network         (DSH_SANDBOX_NETWORK)
-  --kv PATH                   where sessions are kept                    (DSH_KV)
+  --kv PATH|URL               where sessions are kept                    (DSH_KV)
   --help                      show this text
   --version                   show the version
 
 Models: DEEPSEEK_API_KEY, or OPENAI_BASE_URL (any OpenAI-compatible server) and OPENAI_API_KEY.
 A prompt that starts with ! runs the rest as a command, without a model.
 DSH_QUESTION_TIMEOUT is how long a question to you stays open, in seconds (600).
+DENO_KV_ACCESS_TOKEN is the token of a remote store; DSH_KV_TIMEOUT, how long it is waited for (10).
 DSH_LOG=debug writes a log to stderr.`;
 
 /** Reads the command line and the environment. Flags win. */
@@ -117,6 +123,14 @@ export function readSettings({ args, env, os }: Surroundings): Invocation {
         `got "${env["DSH_QUESTION_TIMEOUT"]}"`,
     );
   }
+  const kvTimeout = Number(env["DSH_KV_TIMEOUT"] || 10);
+  if (!Number.isInteger(kvTimeout) || kvTimeout < 1 || kvTimeout > 600) {
+    return invalid(
+      `DSH_KV_TIMEOUT must be a whole number of seconds from 1 to 600; got "${
+        env["DSH_KV_TIMEOUT"]
+      }"`,
+    );
+  }
   const dataDirectory = dataFolder(env, os);
   const kv = flags.get("--kv") ?? (env["DSH_KV"] || undefined);
   if (dataDirectory === undefined) {
@@ -124,6 +138,8 @@ export function readSettings({ args, env, os }: Surroundings): Invocation {
   }
   const settings: Settings = {
     kv: kv ?? `${dataDirectory}/sessions.kv`,
+    kvToken: env["DENO_KV_ACCESS_TOKEN"] ? new Secret(env["DENO_KV_ACCESS_TOKEN"]) : undefined,
+    kvTimeoutMs: kvTimeout * 1_000,
     dataDirectory,
     model: flags.get("--model"),
     permissionMode,

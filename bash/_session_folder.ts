@@ -11,12 +11,17 @@ export interface SessionFolders {
 /** A private folder that is made when first needed and goes with its session. */
 export class SessionFolder implements AsyncDisposable {
   readonly #root: string;
+  readonly #prefix: string;
   #made: Promise<SessionFolders | undefined> | undefined;
   #base: string | undefined;
 
-  /** @param root An existing folder to make it in. */
-  constructor(root: string) {
+  /**
+   * @param root An existing folder to make it in.
+   * @param prefix How its name begins.
+   */
+  constructor(root: string, prefix = "dsh-") {
     this.#root = root;
+    this.#prefix = prefix;
   }
 
   /** The folders, mode 0700; undefined where they cannot be made, and then commands do without. */
@@ -36,7 +41,7 @@ export class SessionFolder implements AsyncDisposable {
 
   async #make(): Promise<SessionFolders | undefined> {
     try {
-      this.#base = await Deno.makeTempDir({ dir: this.#root, prefix: "dsh-" });
+      this.#base = await Deno.makeTempDir({ dir: this.#root, prefix: this.#prefix });
       const folders = { tmp: join(this.#base, "tmp"), output: join(this.#base, "output") };
       for (const path of [folders.tmp, folders.output]) await Deno.mkdir(path, { mode: 0o700 });
       return folders;

@@ -19,6 +19,8 @@ export interface BashSessionOptions {
   readonly probe: SandboxProbe;
   /** An existing folder in which the session's private one is made. */
   readonly tempRoot: string;
+  /** How that folder's name begins, for who looks for a session's files. @default {"dsh-"} */
+  readonly folderPrefix?: string;
 }
 
 /** What a command runs with, or why it cannot run. */
@@ -42,7 +44,7 @@ export class BashSession implements AsyncDisposable {
   /** Nothing is started or made before it is needed. */
   constructor(options: BashSessionOptions) {
     this.#options = options;
-    this.#folder = new SessionFolder(options.tempRoot);
+    this.#folder = new SessionFolder(options.tempRoot, options.folderPrefix);
     this.tasks = new BackgroundTasks();
   }
 

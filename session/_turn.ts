@@ -2,8 +2,9 @@
 import { runModelStep } from "./_model_step.ts";
 import { runToolCalls } from "./_tool_calls.ts";
 import type { TurnContext } from "./_turn_context.ts";
-import type { PromptContent, TurnEnd } from "./events.ts";
+import type { EventBody, PromptContent, TurnEnd } from "./events.ts";
 import { promptText } from "./fold.ts";
+import { promptTitle } from "./title.ts";
 
 /** What a turn begins with. */
 export interface TurnInput {
@@ -24,6 +25,7 @@ export async function runTurn(context: TurnContext, input: TurnInput): Promise<T
     { type: "turn/start", data: { turn, trigger } },
     // Durable before the model is asked, and before anything of the answer is seen.
     { type: "user/message", data: { content: input.content } },
+    ...firstTitle(context, input.content),
     ...input.notices
       .filter((text) => !context.fold.notices.has(text))
       .map((text) => ({ type: "session/notice", data: { text } }) as const),
@@ -46,6 +48,15 @@ export async function runTurn(context: TurnContext, input: TurnInput): Promise<T
     { type: "turn/end", data: { turn, reason } },
   );
   return reason;
+}
+
+/** A session is called after what it was first asked. */
+function firstTitle(
+  { fold }: TurnContext,
+  content: readonly PromptContent[],
+): readonly EventBody[] {
+  const title = fold.title === undefined ? promptTitle(content) : undefined;
+  return title === undefined ? [] : [{ type: "session/title", data: { title } }];
 }
 
 /** Logs what the user chose while the turn's start was on its way to the log. */

@@ -15,7 +15,7 @@ import { DEFAULT_LIMITS, type TurnLimits } from "./turn_limits.ts";
 
 /** What an agent is made of. */
 export interface AgentParts {
-  /** The session's log, at its end. */
+  /** The session's log, at its end. The agent disposes it. */
   readonly log: SessionLog;
   /** The session's tools. The agent disposes them. */
   readonly tools: ToolRegistry;
@@ -70,6 +70,8 @@ class Agent implements AgentHandle {
     this.tools = parts.tools;
     this.#config = new SessionConfig(fold, parts.models, parts.defaults);
     parts.log.subscribe((event) => this.#logged(event));
+    // Whoever took the session over goes on with it; what runs here must not.
+    parts.log.lost?.addEventListener("abort", () => this.cancel(), { once: true });
   }
 
   history(): AsyncIterable<SessionEvent> {
@@ -120,6 +122,7 @@ class Agent implements AgentHandle {
     const turn = this.#queue.then(async (): Promise<TurnEnd> => {
       if (signal.aborted) return { type: signal.reason === DISPOSED ? "disposed" : "aborted" };
       try {
+        await this.#closeOpenTurn();
         return await runTurn(this.#context(signal), { content, notices: options.notices ?? [] });
       } catch (error) {
         // The log failed: nothing more can be recorded, and the prompt must still be answered.
@@ -129,6 +132,13 @@ class Agent implements AgentHandle {
     });
     this.#queue = turn;
     return turn;
+  }
+
+  /** The store was away when a turn should have ended: it is closed as after a crash. */
+  async #closeOpenTurn(): Promise<void> {
+    await this.#parts.log.settle();
+    const events = recoveryEvents(this.#fold);
+    if (events.length > 0) await this.#parts.log.append(...events);
   }
 
   cancel(): void {
@@ -149,7 +159,7 @@ class Agent implements AgentHandle {
     this.#abort.abort(DISPOSED);
     await this.#queue;
     await this.tools[Symbol.asyncDispose]();
-    await this.#parts.log.flush();
+    await this.#parts.log[Symbol.asyncDispose]();
   }
 
   #context(signal: AbortSignal): TurnContext {

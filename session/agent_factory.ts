@@ -26,9 +26,14 @@ export interface AgentFactoryOptions extends
 
 /** Makes a factory. */
 export function agentFactory(options: AgentFactoryOptions): AgentFactory {
+  const { store } = options;
+
   async function open(log: SessionLog, abilities: ClientAbilities): Promise<AgentHandle> {
-    const tools = await options.toolsFor(log.header, abilities);
-    return await openAgent({
+    // Until there is an agent to own them; a session that cannot be opened is free again.
+    await using opened = new AsyncDisposableStack();
+    opened.use(log);
+    const tools = opened.use(await options.toolsFor(log.header, abilities));
+    const agent = await openAgent({
       log,
       tools,
       models: options.models,
@@ -42,12 +47,28 @@ export function agentFactory(options: AgentFactoryOptions): AgentFactory {
       ...(options.limits && { limits: options.limits }),
       ...(options.onFault && { onFault: options.onFault }),
     });
+    opened.move();
+    return agent;
   }
-  return {
-    create: async (init, abilities = {}) => await open(await options.store.create(init), abilities),
-    resume: async (id, abilities = {}) => {
-      const log = await options.store.open(id);
-      return log && await open(log, abilities);
-    },
-  };
+
+  // The session is owned before anything is written to it, the closing of an open turn included.
+  async function resume(
+    id: string,
+    abilities: ClientAbilities = {},
+  ): Promise<AgentHandle | undefined> {
+    const log = await store.claim(id);
+    return log && await open(log, abilities);
+  }
+
+  async function create(
+    init: { readonly cwd: string },
+    abilities: ClientAbilities = {},
+  ): Promise<AgentHandle> {
+    const { header } = await store.create(init);
+    const agent = await resume(header.id, abilities);
+    if (!agent) throw new Error(`Cannot open the session ${header.id} as it was deleted at once`);
+    return agent;
+  }
+
+  return { create, resume };
 }

@@ -1,7 +1,19 @@
 /**
- * The part of Deno KV that the store uses, and how it is opened: `Deno.openKv` where the runtime
- * has it, otherwise the npm package `@deno/kv`, which shares the file format.
+ * The part of Deno KV that the store uses, and how it is opened.
+ *
+ * A path is opened by `Deno.openKv` where the runtime has it, otherwise by the npm package
+ * `@deno/kv`, which shares the file format. It needs `--allow-read` and `--allow-write` of the
+ * path; the package needs `--allow-ffi`, `--allow-read` and
+ * `--allow-sys=cpus,networkInterfaces,hostname` instead.
+ *
+ * An https URL is a KV Connect server (self-hosted denokv, Deno Deploy), to which a small client
+ * of this module speaks. It needs `--allow-net` of the server's host, and of the host of its data
+ * where that is another one (Deno Deploy); the program reads the token from the variable
+ * `DENO_KV_ACCESS_TOKEN` (`--allow-env`). The unstable flag and ffi are not needed. Every call has
+ * a deadline, and after one that failed nothing more of it is sent.
  */
+import type { Secret } from "./model/secret.ts";
+import { StoreOpenError } from "./store_errors.ts";
 
 /** A key: parts that order as Deno KV orders them. */
 export type KvKey = readonly (string | number | Uint8Array)[];
@@ -54,10 +66,23 @@ export const MAX_VALUE_BYTES = 64_000;
 /** The largest sum of values in one commit, in bytes (the limit is 819,200 with keys). */
 export const MAX_COMMIT_BYTES = 768_000;
 
-/** Why a store could not be opened. */
-export class StoreOpenError extends Error {
-  /** For `switch` and for messages. */
-  override readonly name = "StoreOpenError";
+export { StoreOpenError, StoreUnavailableError } from "./store_errors.ts";
+
+/** Options of {@linkcode openKv}. They concern only a server; a file needs none. */
+export interface OpenKvOptions {
+  /** The access token of the server. */
+  readonly token?: Secret | undefined;
+  /** How long one call to the server may take, in milliseconds. @default {10_000} */
+  readonly timeoutMs?: number | undefined;
+  /** Milliseconds since the Unix epoch. @default {Date.now} */
+  readonly now?: (() => number) | undefined;
+}
+
+const REMOTE_TIMEOUT_MS = 10_000;
+
+/** Whether a store is named by a URL and not by a path. */
+export function isRemoteStore(path: string): boolean {
+  return /^https?:/i.test(path);
 }
 
 /**
@@ -66,7 +91,8 @@ export class StoreOpenError extends Error {
  * @param path A file path, or the https URL of a KV Connect server.
  * @throws {StoreOpenError} If it cannot be opened; the message names the path and the reason.
  */
-export async function openKv(path: string): Promise<Kv> {
+export async function openKv(path: string, options: OpenKvOptions = {}): Promise<Kv> {
+  if (isRemoteStore(path)) return await openServer(path, options);
   try {
     const builtIn = (Deno as unknown as { openKv?: (path: string) => Promise<Kv> }).openKv;
     if (builtIn) return await builtIn.call(Deno, path);
@@ -79,6 +105,36 @@ export async function openKv(path: string): Promise<Kv> {
     throw new StoreOpenError(`Cannot open the session store "${path}": ${reason}`, {
       cause: error,
     });
+  }
+}
+
+/** The messages name no more of the URL than cannot be a secret. */
+async function openServer(path: string, { token, timeoutMs, now }: OpenKvOptions): Promise<Kv> {
+  const { isHeaderText, isPrivate, shownUrl } = await import("./_kv_connect_client.ts");
+  const url = URL.parse(path);
+  if (!url || url.hostname === "") {
+    throw new StoreOpenError("Cannot open the session store: its URL is invalid");
+  }
+  const refuse = (rule: string) =>
+    new StoreOpenError(`Cannot open the session store ${shownUrl(url)}: ${rule}`);
+  if (url.username !== "" || url.password !== "") {
+    throw refuse("its URL must hold no user and no password; DENO_KV_ACCESS_TOKEN holds the token");
+  }
+  if (!isPrivate(url)) throw refuse("its URL must be https; http is for this machine only");
+  if (!token || token.reveal() === "") throw refuse("DENO_KV_ACCESS_TOKEN must hold its token");
+  if (!isHeaderText(token.reveal())) {
+    throw refuse("DENO_KV_ACCESS_TOKEN must be printable ASCII without spaces");
+  }
+  const { openRemoteKv } = await import("./_remote_kv.ts");
+  try {
+    return await openRemoteKv({
+      url,
+      token,
+      timeoutMs: timeoutMs ?? REMOTE_TIMEOUT_MS,
+      now: now ?? Date.now,
+    });
+  } catch (error) {
+    throw new StoreOpenError(error instanceof Error ? error.message : String(error));
   }
 }
 

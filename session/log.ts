@@ -1,28 +1,15 @@
 /** The append-only log of one session in Deno KV: the only truth about it. */
 import { checkEvent } from "./_event_schema.ts";
 import { type EventBody, SCHEMA_VERSION, type SessionEvent, type SessionHeader } from "./events.ts";
-import { type Kv, type KvAtomic, MAX_COMMIT_BYTES, MAX_VALUE_BYTES, retryLocked } from "./kv.ts";
+import { type Kv, retryLocked } from "./kv.ts";
 import { keys } from "./_keys.ts";
+import type { SessionLease } from "./lease.ts";
+import { listedTitle, listingOf } from "./_listing.ts";
+import { DamagedEventError, LogConflictError } from "./log_errors.ts";
+import { type LogItem, readDamaged } from "./read_damaged.ts";
+import { decodeEvent, eventBytes, EventCommit } from "./_stored_event.ts";
 
-/** Another process wrote to the session since this one read it. Nothing was written. */
-export class LogConflictError extends Error {
-  /** For `switch` and for messages. */
-  override readonly name = "LogConflictError";
-}
-
-/** A stored event cannot be read. `key` says which. */
-export class DamagedEventError extends Error {
-  /** For `switch` and for messages. */
-  override readonly name = "DamagedEventError";
-  /** The KV key, as JSON. */
-  readonly key: string;
-
-  /** `problem` completes the sentence "Cannot read the event at …". */
-  constructor(key: readonly unknown[], problem: string) {
-    super(`Cannot read the event at ${JSON.stringify(key)}: ${problem}`);
-    this.key = JSON.stringify(key);
-  }
-}
+export { DamagedEventError, LogConflictError } from "./log_errors.ts";
 
 /** Called after an event is durable, in order. */
 export type LogListener = (event: SessionEvent) => void;
@@ -33,6 +20,19 @@ export interface LogTail {
   readonly next: number;
   /** Milliseconds since the Unix epoch; the session's place in the list of recent ones. */
   readonly listedAt: number;
+  /** The last title, as lists show it. */
+  readonly title?: string;
+}
+
+/** A stored tail, if it is one. */
+export function readTail(value: unknown): LogTail | undefined {
+  const { next, listedAt, title } = (value ?? {}) as Partial<Record<keyof LogTail, unknown>>;
+  if (!isCount(next) || !isCount(listedAt)) return undefined;
+  return { next, listedAt, ...typeof title === "string" && { title } };
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 
 /** Options of {@linkcode SessionLog}. */
@@ -47,7 +47,7 @@ export interface SessionLogOptions {
  * Appends and reads the events of one session. Appends are serialised; each is one commit that
  * checks that nobody else wrote in between, and resolves when it is durable.
  */
-export class SessionLog {
+export class SessionLog implements AsyncDisposable {
   /** The session it belongs to. */
   readonly header: SessionHeader;
   #kv: Kv;
@@ -57,19 +57,36 @@ export class SessionLog {
   #queue: Promise<unknown> = Promise.resolve();
   #failure: Error | undefined;
   #listeners = new Set<LogListener>();
+  #lease: SessionLease | undefined;
+  /** What an append would have written whose answer never came. */
+  #doubt: { readonly events: readonly SessionEvent[]; readonly tail: LogTail } | undefined;
+  #closed: Promise<void> | undefined;
 
-  /** Takes a log over whose tail was read at `versionstamp`. Use the store to get one. */
+  /**
+   * Takes a log over whose tail was read at `versionstamp`, and the session's lease, if any. Use
+   * the store to get one.
+   */
   constructor(
     kv: Kv,
     header: SessionHeader,
     tail: { readonly value: LogTail; readonly versionstamp: string },
     options: SessionLogOptions,
+    lease?: SessionLease,
   ) {
     this.#kv = kv;
+    this.#lease = lease;
     this.header = header;
     this.#tail = tail.value;
     this.#versionstamp = tail.versionstamp;
     this.#options = options;
+  }
+
+  /**
+   * Aborts with a {@linkcode LogConflictError} when another process took the session over.
+   * Undefined where the log was opened without owning the session.
+   */
+  get lost(): AbortSignal | undefined {
+    return this.#lease?.lost;
   }
 
   /** The number of events. */
@@ -78,23 +95,57 @@ export class SessionLog {
   }
 
   /**
-   * Appends events in one commit and resolves with them when they are durable.
+   * Appends events in one commit and resolves with them when they are durable. More than 400 take
+   * several commits, each durable before the next one.
    *
    * @throws {TypeError} If an event does not match the schema; nothing is written.
    * @throws {LogConflictError} If another process wrote to the session; nothing is written, now
    * or by later calls.
+   * @throws {Error} If the store failed: the events are written all or none, and
+   * {@linkcode SessionLog.settle} finds out which. Later calls do that by themselves.
    */
   append(...bodies: readonly EventBody[]): Promise<readonly SessionEvent[]> {
-    const appended = this.#queue.then(() => this.#append(bodies));
+    const appended = this.#queue.then(async () => {
+      if (bodies.length <= EventCommit.MAX_EVENTS) return await this.#append(bodies);
+      const events: SessionEvent[] = [];
+      for (let start = 0; start < bodies.length; start += EventCommit.MAX_EVENTS) {
+        events.push(...await this.#append(bodies.slice(start, start + EventCommit.MAX_EVENTS)));
+      }
+      return events;
+    });
     this.#queue = appended.catch(() => {
       // The caller of this append gets the error; the next one must still have its turn.
     });
     return appended;
   }
 
+  /**
+   * Finds out whether an append that failed was kept all the same: a server can do a write and
+   * die before it answers. The listeners are told of events that were.
+   *
+   * @throws {Error} If the store still fails.
+   */
+  settle(): Promise<void> {
+    const settled = this.#queue.then(async () => void await this.#settle());
+    this.#queue = settled.catch(() => {
+      // Whoever asked is told; the doubt stays.
+    });
+    return settled;
+  }
+
   /** Resolves when every append so far is durable or has failed. */
   async flush(): Promise<void> {
     await this.#queue;
+  }
+
+  /** Flushes, and lets go of the session: what is appended later is refused. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#closed ??= this.flush().then(async () => {
+      this.#failure ??= new LogConflictError(
+        `Cannot append to the session ${this.header.id} as it was closed here`,
+      );
+      await this.#lease?.release();
+    });
   }
 
   /** Calls `listener` with each event from now on. */
@@ -109,6 +160,32 @@ export class SessionLog {
    * @throws {DamagedEventError} At the first event that is missing, invalid or of a newer schema.
    */
   async *read(from = 0): AsyncGenerator<SessionEvent> {
+    for await (const { seq, bytes } of this.#stored(from)) {
+      yield decodeEvent(this.header.id, seq, bytes);
+    }
+  }
+
+  /**
+   * Reads the events as they are stored, in order: the UTF-8 JSON of one each, on one line.
+   *
+   * @throws {DamagedEventError} As {@linkcode SessionLog.read} does: each is checked.
+   */
+  async *stored(): AsyncGenerator<Uint8Array> {
+    // What another process appends meanwhile is not part of it.
+    const end = this.length;
+    for await (const { seq, bytes } of this.#stored(0)) {
+      if (seq >= end) return;
+      decodeEvent(this.header.id, seq, bytes);
+      yield bytes;
+    }
+  }
+
+  /** Reads the log whatever is wrong with some of its events, and says what is. */
+  readDamaged(): AsyncGenerator<LogItem> {
+    return readDamaged(this.#kv, this.header.id, this.#tail.next);
+  }
+
+  async *#stored(from: number): AsyncGenerator<StoredEvent> {
     const { id } = this.header;
     let expected = from;
     const stored = this.#kv.list(
@@ -120,7 +197,7 @@ export class SessionLog {
       if (seq !== expected) {
         throw new DamagedEventError(keys.event(id, expected), "the event is missing");
       }
-      yield await this.#decode(entry.key, entry.value, expected);
+      yield { seq: expected, bytes: await eventBytes(this.#kv, id, expected, entry.value) };
       expected++;
     }
     if (expected < this.#tail.next) {
@@ -130,6 +207,7 @@ export class SessionLog {
 
   async #append(bodies: readonly EventBody[]): Promise<readonly SessionEvent[]> {
     if (this.#failure) throw this.#failure;
+    await this.#settle();
     const time = this.#options.now();
     const events = bodies.map((body, index) =>
       this.#check({ v: SCHEMA_VERSION, seq: this.#tail.next + index, time, ...body })
@@ -140,27 +218,66 @@ export class SessionLog {
     const tail: LogTail = {
       next: this.#tail.next + events.length,
       listedAt: turnStarts ? time : this.#tail.listedAt,
+      ...listedTitle(events, this.#tail.title),
     };
     const result = await retryLocked(() => {
       const atomic = this.#kv.atomic()
         .check({ key: keys.tail(this.header.id), versionstamp: this.#versionstamp })
         .set(keys.tail(this.header.id), tail);
       if (tail.listedAt !== this.#tail.listedAt) {
-        atomic.delete(keys.listing(this.#tail.listedAt, this.header.id))
-          .set(keys.listing(tail.listedAt, this.header.id), null);
+        atomic.delete(keys.listing(this.#tail.listedAt, this.header.id));
+      }
+      if (turnStarts || tail.title !== this.#tail.title) {
+        atomic.set(keys.listing(tail.listedAt, this.header.id), listingOf(this.header, tail));
       }
       return commit.apply(atomic).commit();
+    }).catch((error) => {
+      this.#doubt = { events, tail };
+      throw error;
     });
     if (!result.ok || result.versionstamp === undefined) {
-      this.#failure = new LogConflictError(
-        `Cannot append to the session ${this.header.id} as another process wrote to it`,
-      );
-      throw this.#failure;
+      throw this.#failure = await this.#conflict();
     }
     this.#versionstamp = result.versionstamp;
     this.#tail = tail;
     for (const event of events) this.#notify(event);
     return events;
+  }
+
+  async #settle(): Promise<void> {
+    const doubt = this.#doubt;
+    const [first] = doubt?.events ?? [];
+    if (!doubt || !first) return;
+    const { id } = this.header;
+    const tail = await retryLocked(() => this.#kv.get(keys.tail(id)));
+    const event = await retryLocked(() => this.#kv.get(keys.event(id, first.seq)));
+    // Of one commit: whoever takes a session over writes its tail anew.
+    const isKept = tail.versionstamp !== null && tail.versionstamp === event.versionstamp &&
+      await this.#isStored(doubt.events);
+    this.#doubt = undefined;
+    if (!isKept) return;
+    this.#versionstamp = tail.versionstamp;
+    this.#tail = doubt.tail;
+    for (const kept of doubt.events) this.#notify(kept);
+  }
+
+  async #isStored(events: readonly SessionEvent[]): Promise<boolean> {
+    const wanted = events.map((event) => JSON.stringify(event));
+    let found = 0;
+    for await (const { bytes } of this.#stored(this.#tail.next)) {
+      if (new TextDecoder().decode(bytes) !== wanted[found++]) return false;
+    }
+    return found === wanted.length;
+  }
+
+  async #conflict(): Promise<Error> {
+    // Whoever took the lease is known by name.
+    await this.#lease?.verify();
+    const lost: unknown = this.#lease?.lost.reason;
+    if (lost instanceof Error) return lost;
+    return new LogConflictError(
+      `Cannot append to the session ${this.header.id} as another process wrote to it`,
+    );
   }
 
   #check(event: unknown): SessionEvent {
@@ -181,96 +298,10 @@ export class SessionLog {
       }
     }
   }
-
-  async #decode(key: readonly unknown[], value: unknown, seq: number): Promise<SessionEvent> {
-    const bytes = value instanceof Uint8Array ? value : await this.#joinParts(key, value, seq);
-    let parsed: unknown;
-    try {
-      parsed = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-    } catch (error) {
-      throw new DamagedEventError(key, error instanceof Error ? error.message : String(error));
-    }
-    const checked = checkEvent(parsed);
-    if (!checked.ok) throw new DamagedEventError(key, checked.problem);
-    if (checked.value.seq !== seq) throw new DamagedEventError(key, `its seq is not ${seq}`);
-    return checked.value;
-  }
-
-  async #joinParts(key: readonly unknown[], value: unknown, seq: number): Promise<Uint8Array> {
-    const { write, bytes } = (value ?? {}) as { write?: unknown; bytes?: unknown };
-    if (typeof write !== "string" || typeof bytes !== "number") {
-      throw new DamagedEventError(key, "the value is neither bytes nor a list of parts");
-    }
-    const joined = new Uint8Array(bytes);
-    let offset = 0;
-    const stored = this.#kv.list({ prefix: keys.parts(this.header.id, seq, write) }, {
-      batchSize: 20,
-    });
-    for await (const entry of stored) {
-      if (!(entry.value instanceof Uint8Array) || offset + entry.value.length > bytes) {
-        throw new DamagedEventError(entry.key, "the part does not fit its event");
-      }
-      joined.set(entry.value, offset);
-      offset += entry.value.length;
-    }
-    if (offset !== bytes) throw new DamagedEventError(key, `${bytes - offset} bytes are missing`);
-    return joined;
-  }
 }
 
-/** The writes of one append. What exceeds a commit is written ahead: without its event it is not seen. */
-class EventCommit {
-  #kv: Kv;
-  #id: string;
-  #writes: { readonly key: readonly (string | number)[]; readonly value: unknown }[] = [];
-  #size = 0;
-
-  constructor(kv: Kv, id: string) {
-    this.#kv = kv;
-    this.#id = id;
-  }
-
-  async add(event: SessionEvent): Promise<void> {
-    const bytes = new TextEncoder().encode(JSON.stringify(event));
-    if (bytes.length <= MAX_VALUE_BYTES) {
-      await this.#set(keys.event(this.#id, event.seq), bytes, bytes.length);
-      return;
-    }
-    const write = crypto.randomUUID();
-    let index = 0;
-    for (let start = 0; start < bytes.length; start += MAX_VALUE_BYTES) {
-      const slice = bytes.slice(start, start + MAX_VALUE_BYTES);
-      await this.#set(keys.part(this.#id, event.seq, write, index++), slice, slice.length);
-    }
-    await this.#set(keys.event(this.#id, event.seq), { write, bytes: bytes.length }, 64);
-  }
-
-  apply(atomic: KvAtomic): KvAtomic {
-    for (const { key, value } of this.#writes) atomic.set(key, value);
-    return atomic;
-  }
-
-  async #set(key: readonly (string | number)[], value: unknown, size: number): Promise<void> {
-    if (this.#size + size > MAX_COMMIT_BYTES) {
-      await this.#writePartsAhead();
-    }
-    this.#writes.push({ key, value });
-    this.#size += size;
-  }
-
-  async #writePartsAhead(): Promise<void> {
-    const isPart = (write: { key: readonly (string | number)[] }) => keys.isPart(write.key);
-    const parts = this.#writes.filter(isPart);
-    this.#writes = this.#writes.filter((write) => !isPart(write));
-    this.#size = this.#writes.reduce((sum, { value }) => sum + sizeOf(value), 0);
-    await retryLocked(() => {
-      const atomic = this.#kv.atomic();
-      for (const { key, value } of parts) atomic.set(key, value);
-      return atomic.commit();
-    });
-  }
-}
-
-function sizeOf(value: unknown): number {
-  return value instanceof Uint8Array ? value.length : 64;
+/** An event as it is stored. */
+interface StoredEvent {
+  readonly seq: number;
+  readonly bytes: Uint8Array;
 }

@@ -42,6 +42,8 @@
  */
 export { openAgent } from "./agent.ts";
 export type { AgentParts } from "./agent.ts";
+export { compactFile } from "./compact_file.ts";
+export type { CompactResult } from "./compact_file.ts";
 export { agentFactory } from "./agent_factory.ts";
 export type { AgentFactoryOptions } from "./agent_factory.ts";
 export type {
@@ -72,12 +74,24 @@ export type {
   TurnEnd,
   TurnErrorCode,
 } from "./events.ts";
+export { exportSession } from "./export_session.ts";
 export { SessionFold } from "./fold.ts";
 export type { OpenCall, OpenTurn } from "./fold.ts";
-export { openKv, StoreOpenError } from "./kv.ts";
-export type { Kv, KvAtomic, KvEntry, KvKey, KvSelector } from "./kv.ts";
-export { DamagedEventError, LogConflictError, SessionLog } from "./log.ts";
+export { importSession } from "./import_session.ts";
+export type { ImportResult } from "./import_session.ts";
+export { isRemoteStore, openKv, StoreOpenError, StoreUnavailableError } from "./kv.ts";
+export type { Kv, KvAtomic, KvEntry, KvKey, KvSelector, OpenKvOptions } from "./kv.ts";
+export { LEASE_MS } from "./lease.ts";
+export type { LeaseOptions } from "./lease.ts";
+export type { LeaseHolder, ProcessIdentity } from "./lease_holder.ts";
+export { SessionLog } from "./log.ts";
 export type { LogListener, LogTail, SessionLogOptions } from "./log.ts";
+export {
+  DamagedEventError,
+  LogConflictError,
+  NewerSchemaError,
+  SessionInUseError,
+} from "./log_errors.ts";
 export { modelCatalogue } from "./model/catalogue.ts";
 export { catalogueConfigFromEnv } from "./model/catalogue_config.ts";
 export type {
@@ -107,6 +121,8 @@ export { Secret } from "./model/secret.ts";
 export type { StartTimer } from "./model/start_timer.ts";
 export { PERMISSION_PRESETS } from "./permission_presets.ts";
 export type { PermissionPreset } from "./permission_presets.ts";
+export type { LogItem } from "./read_damaged.ts";
+export type { Finding, SessionReport } from "./repair.ts";
 export { SessionConfig } from "./session_config.ts";
 export type {
   OptionChange,
@@ -115,6 +131,15 @@ export type {
   SessionOption,
 } from "./session_config.ts";
 export { openSessionStore } from "./store.ts";
-export type { SessionStore, SessionStoreOptions } from "./store.ts";
+export type {
+  DeleteOptions,
+  DeleteResult,
+  PruneResult,
+  SessionPosition,
+  SessionStore,
+  SessionStoreOptions,
+  SessionSummary,
+  StoredEvent,
+} from "./store.ts";
 export { DEFAULT_LIMITS } from "./turn_limits.ts";
 export type { TurnLimits } from "./turn_limits.ts";

@@ -1,10 +1,22 @@
 /** The commands that look after the store. Each is loaded only when it is asked for. */
+import type { LeaseOptions } from "../../session/lease.ts";
 import { openSessionStore } from "../../session/store.ts";
 import type { SessionStore } from "../../session/store.ts";
 import type { CommandName, Settings } from "../settings.ts";
 
 /** What a command is given. */
-export interface CommandSurroundings extends Pick<Settings, "kv" | "dataDirectory"> {
+export interface CommandSurroundings
+  extends
+    Pick<Settings, "kv" | "dataDirectory">,
+    Partial<Pick<Settings, "kvToken" | "kvTimeoutMs">> {
+  /** This process and how it looks at others: it owns the session it mends. */
+  readonly lease?: LeaseOptions;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number;
+  /** Stdin. */
+  readonly input: ReadableStream<Uint8Array>;
+  /** Stdout, for what is long. */
+  readonly output: WritableStream<Uint8Array>;
   /** Writes text to stdout. */
   readonly print: (text: string) => void;
   /** Writes one line for a person to stderr. */
@@ -32,7 +44,14 @@ export async function runStoreCommand(
   surroundings: CommandSurroundings,
 ): Promise<number> {
   try {
-    await using store = await openSessionStore({ path: surroundings.kv, now: Date.now });
+    const { kv: path, kvToken: token, kvTimeoutMs: timeoutMs, lease } = surroundings;
+    await using store = await openSessionStore({
+      path,
+      token,
+      timeoutMs,
+      now: Date.now,
+      ...lease && { lease },
+    });
     const command = await COMMANDS[name]();
     return await command(args, store, surroundings);
   } catch (error) {

@@ -119,13 +119,49 @@ Deno.test({
 });
 
 Deno.test({
+  name: "a log that is kept in the workspace is out of reach of what runs there",
+  ignore: !LINUX,
+  fn: async () => {
+    await using model = ModelServer.start([]);
+    await using agent = await startAgent({ model, env: { DSH_KV: "log/own.kv" } });
+    await Deno.mkdir(agent.path("log"));
+    const desk = new PermissionDesk(agent.client, "allow-once");
+    const sessionId = await agent.newSession();
+    assertEquals(
+      await run(agent.client, sessionId, "echo x > log/free; ls log | head -1"),
+      "free\n",
+    );
+    const attempts = ["log/own.kv", "log/own.kv-wal", "log/own.kv-shm"].flatMap((path) => [
+      `echo x > ${path}`,
+      `rm ${path}`,
+      `mv ${path} log/old`,
+    ]);
+    const script = [...attempts, "mv log other", "rm -rf log"]
+      .map((command) => `(${command}) >/dev/null 2>&1 && echo 'open: ${command}'`).join("\n");
+    assertEquals(await run(agent.client, sessionId, `${script}\ntrue`), "");
+    model.push(
+      answer(call("w", "write", { file_path: "log/own.kv", content: "x" })),
+      answer(text("done")),
+    );
+    await agent.client.prompt(sessionId, "go");
+    assertStringIncludes(toolResults(model.requests[1]!.body)["w"]!, "Error: Cannot write");
+    assertEquals(desk.calls, []);
+    await agent.client.close();
+    const client = await agent.spawn();
+    await client.call("session/load", { sessionId, cwd: agent.workspace, mcpServers: [] });
+  },
+});
+
+Deno.test({
   name: "workspace-write fences in what an ordinary user's agent runs",
   ignore: !LINUX || Deno.uid() !== 0,
   fn: async () => {
     await using agent = await startAgent();
     const names = await prepare(agent);
     await using user = await ordinaryUser(65534, join(agent.workspace, ".."));
-    const client = await agent.spawn({ command: user.command, env: { ...agent.env, ...user.env } });
+    // What root's programs report of their coverage is not theirs to add to.
+    const { DENO_COVERAGE_DIR: _, ...env } = agent.env;
+    const client = await agent.spawn({ command: user.command, env: { ...env, ...user.env } });
     const sessionId = await client.newSession(agent.workspace);
     assertEquals(await run(client, sessionId, "id -u"), "65534\n");
     assertEquals(await run(client, sessionId, `${names}${ESCAPES}\ntrue`), "");

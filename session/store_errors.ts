@@ -1,0 +1,16 @@
+/** Why a store cannot be opened or reached. Their messages are for a person, and free of secrets. */
+
+/** Why a store could not be opened. */
+export class StoreOpenError extends Error {
+  /** For `switch` and for messages. */
+  override readonly name = "StoreOpenError";
+}
+
+/**
+ * The server of a remote store did not answer in time, or refused. A write that failed so may
+ * have been kept all the same; see {@linkcode SessionLog.settle}.
+ */
+export class StoreUnavailableError extends Error {
+  /** For `switch` and for messages. */
+  override readonly name = "StoreUnavailableError";
+}
