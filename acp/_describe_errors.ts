@@ -1,46 +1,23 @@
-import type { AnyMessage, ContentBlock, Stream } from "@agentclientprotocol/sdk";
+import type { AnyMessage, ContentBlock } from "@agentclientprotocol/sdk";
 import { invalidParams } from "./errors.ts";
 import { readPrompt } from "./mapper/prompt_content.ts";
 
-interface OpenRequest {
+/** What a request asked for. */
+export interface RequestFacts {
   readonly method: string;
   readonly params: unknown;
 }
 
 /**
  * Puts words to the SDK's schema errors on their way out: they name no field, rule or value.
- * The parameters of open requests are kept for that until they are answered.
+ * Any other answer stays as it is.
  */
-export function describeErrors(stream: Stream): Stream {
-  const open = new Map<unknown, OpenRequest>();
-  const readable = stream.readable.pipeThrough(
-    new TransformStream<AnyMessage, AnyMessage>({
-      transform(message, controller) {
-        if ("method" in message && "id" in message) {
-          open.set(message.id, { method: message.method, params: message.params });
-        }
-        controller.enqueue(message);
-      },
-    }),
-  );
-  const outgoing = stream.writable.getWriter();
-  const writable = new WritableStream<AnyMessage>({
-    write: (message) => outgoing.write(described(message, open)),
-    close: () => outgoing.close(),
-    abort: (reason) => outgoing.abort(reason),
-  });
-  return { readable, writable };
-}
-
-function described(message: AnyMessage, open: Map<unknown, OpenRequest>): AnyMessage {
-  if ("method" in message || !("id" in message)) return message;
-  const request = open.get(message.id);
-  open.delete(message.id);
-  if (!request || !("error" in message) || message.error.code !== -32602) return message;
-  const issue = promptIssue(request) ?? schemaIssue(message.error.data, request.params);
-  if (!issue) return message;
-  const { code, message: text } = invalidParams(issue.field, issue.rule, issue.value);
-  return { ...message, error: { code, message: text } };
+export function describedAnswer(answer: AnyMessage, request: RequestFacts): AnyMessage {
+  if (!("error" in answer) || answer.error.code !== -32602) return answer;
+  const issue = promptIssue(request) ?? schemaIssue(answer.error.data, request.params);
+  if (!issue) return answer;
+  const { code, message } = invalidParams(issue.field, issue.rule, issue.value);
+  return { ...answer, error: { code, message } };
 }
 
 interface Issue {
@@ -50,7 +27,7 @@ interface Issue {
 }
 
 /** For a block of an unknown type the schema complains of a field of some other type. */
-function promptIssue({ method, params }: OpenRequest): Issue | undefined {
+function promptIssue({ method, params }: RequestFacts): Issue | undefined {
   const { prompt } = (params ?? {}) as { prompt?: unknown };
   const blocks = Array.isArray(prompt) && prompt.every((block) => typeof block?.type === "string");
   if (method !== "session/prompt" || !blocks) return undefined;

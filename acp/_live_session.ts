@@ -40,6 +40,7 @@ export class LiveSession implements AsyncDisposable {
 
   /** Runs a turn. Every update of it is on the wire when this resolves. */
   async prompt(content: readonly PromptContent[], signal: AbortSignal): Promise<TurnEnd> {
+    if (signal.aborted) return { type: "aborted" };
     this.#inFlight = true;
     const cancel = () => this.handle.cancel();
     signal.addEventListener("abort", cancel, { once: true });

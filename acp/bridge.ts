@@ -13,13 +13,11 @@ import type { AgentFactory } from "../session/agent_types.ts";
 import type { ApprovalService } from "../session/approval.ts";
 import type { SessionStore } from "../session/store.ts";
 import { SessionTable } from "./_session_table.ts";
-import { answerBeforeClose } from "./_answer_before_close.ts";
+import { RequestLedger } from "./_request_ledger.ts";
 import { authenticate } from "./authenticate.ts";
-import { describeErrors } from "./_describe_errors.ts";
 import { peerError } from "./errors.ts";
 import { initialize } from "./initialize.ts";
 import { permissionAnswerer } from "./request_permission.ts";
-import { sessionCancel } from "./session_cancel.ts";
 import { sessionClose } from "./session_close.ts";
 import { sessionDelete } from "./session_delete.ts";
 import { sessionList } from "./session_list.ts";
@@ -69,6 +67,8 @@ export interface BridgeOptions {
 export interface Bridge {
   readonly options: BridgeOptions;
   readonly sessions: SessionTable;
+  /** What arrived and is not answered; `session/cancel` goes through it. */
+  readonly ledger: Pick<RequestLedger, "cancelSignal">;
   /** Calls to the client, in and outside of its requests. */
   readonly client: AgentContext;
   /** What the client declared last; sessions take a copy when they open. */
@@ -112,9 +112,10 @@ export function connectBridge(stream: Stream, options: BridgeOptions): BridgeCon
     };
   }
 
+  const ledger = new RequestLedger(stream);
   const connection = agent({ name: options.agentInfo.name })
     .onConnect(({ client }) => {
-      bridge = { options, sessions, client, capabilities: {}, services: openServices };
+      bridge = { options, sessions, client, ledger, capabilities: {}, services: openServices };
     })
     .onRequest("initialize", handle(initialize))
     .onRequest("authenticate", handle(authenticate))
@@ -126,8 +127,7 @@ export function connectBridge(stream: Stream, options: BridgeOptions): BridgeCon
     .onRequest("session/close", handle(sessionClose))
     .onRequest("session/delete", handle(sessionDelete))
     .onRequest("session/set_config_option", handle(sessionSetConfigOption))
-    .onNotification("session/cancel", ({ params }) => sessionCancel(bridge, params))
-    .connect(answerBeforeClose(describeErrors(stream)));
+    .connect(ledger.stream);
 
   return {
     connection,

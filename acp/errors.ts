@@ -8,7 +8,7 @@ import { DamagedEventError, SessionInUseError } from "../session/log_errors.ts";
  */
 export function invalidParams(field: string, rule: string, value: unknown): RequestError {
   const text = JSON.stringify(value) ?? "nothing";
-  const shown = text.length > 200 ? `${text.slice(0, 200)}…` : text;
+  const shown = text.length > 200 ? `${text.slice(0, 200).toWellFormed()}…` : text;
   return new RequestError(-32602, `Invalid params: ${field} ${rule}; got ${shown}`);
 }
 

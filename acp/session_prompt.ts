@@ -8,7 +8,7 @@ import { promptOutcome } from "./mapper/stop_reason.ts";
 /** `session/prompt`: one turn. Answers when it has ended and every update of it is on the wire. */
 export async function sessionPrompt(
   bridge: Bridge,
-  { params, signal }: AgentRequestContext<PromptRequest>,
+  { params, signal, requestId }: AgentRequestContext<PromptRequest>,
 ): Promise<PromptResponse> {
   const session = liveSession(bridge, params.sessionId);
   if (session.busy) {
@@ -16,7 +16,8 @@ export async function sessionPrompt(
   }
   const prompt = readPrompt(params.prompt);
   if (!prompt.ok) throw invalidParams(prompt.field, prompt.rule, prompt.value);
-  const outcome = promptOutcome(await session.prompt(prompt.content, signal));
+  const stop = AbortSignal.any([signal, bridge.ledger.cancelSignal(requestId)]);
+  const outcome = promptOutcome(await session.prompt(prompt.content, stop));
   switch (outcome.type) {
     case "stop":
       return { stopReason: outcome.stopReason };

@@ -188,11 +188,15 @@ export function presentBashResult(args: BashArgs, result: ToolResult): ResultVie
   }
   const { body, status } = parseStatus(content.text);
   const display = result.meta?.["display"];
-  return {
-    type: "terminal",
-    output: typeof display === "string" ? display : body,
-    exit: exitOf(status),
-  };
+  const output = typeof display === "string" ? display : body;
+  return { type: "terminal", output: output + stopNote(output, status), exit: exitOf(status) };
+}
+
+/** A signal alone does not say that the time was up. */
+function stopNote(output: string, status: CommandStatus): string {
+  if (status.type !== "timed_out") return "";
+  const start = output === "" || output.endsWith("\n") ? "" : "\n";
+  return `${start}[timed out after ${status.afterMs} ms]\n`;
 }
 
 /** A command that was stopped has failed, however cleanly it took the signal. */

@@ -3,6 +3,9 @@
 /** A name that holds one of these words is taken for a secret. */
 const SECRET = /key|secret|token|passw(?:or)?d|passphrase|credential/i;
 
+/** A URL with a password in it (RFC 3986 section 3.2.1), whatever the variable is called. */
+const CREDENTIALS = /:\/\/[^/?#\s:@]*:[^/?#\s@]+@/;
+
 /**
  * Names that would change what runs before or instead of the command: startup files, prompts,
  * exported functions (Shellshock), and the loader variables that Deno refuses to pass on.
@@ -53,7 +56,7 @@ export function shellEnvironment(
 ): Record<string, string> {
   const env: Record<string, string> = { PATH: DEFAULT_PATH, TERM: "xterm-256color" };
   for (const [name, value] of Object.entries(parent)) {
-    if (isInherited(name)) env[name] = value;
+    if (isInherited(name) && !CREDENTIALS.test(value)) env[name] = value;
   }
   // A terminal card has no cursor keys and no alternate screen; it does have colours.
   if (env.TERM === "dumb" || env.TERM === "") env.TERM = "xterm-256color";

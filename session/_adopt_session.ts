@@ -12,7 +12,9 @@ const MAX_WRITES = 500;
 
 /** An event and the JSON it is stored as. */
 export interface StoredEvent {
+  /** Of the current schema. */
   readonly event: SessionEvent;
+  /** UTF-8, of whatever schema it was written in. */
   readonly bytes: Uint8Array;
 }
 

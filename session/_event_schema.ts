@@ -38,7 +38,15 @@ function buildSchemas(): Schemas {
 
   const prompt = z.discriminatedUnion("type", [
     z.object({ type: z.literal("text"), text: z.string() }),
-    z.object({ type: z.literal("resource_link"), uri: z.string(), name: z.string() }),
+    z.object({
+      type: z.literal("resource_link"),
+      uri: z.string(),
+      name: z.string(),
+      title: z.string().optional(),
+      description: z.string().optional(),
+      mimeType: z.string().optional(),
+      size: z.number().optional(),
+    }),
   ]);
 
   const count = z.int().nonnegative();

@@ -14,7 +14,7 @@ const LOST = "[This part of the session was damaged and could not be restored.]"
  * happens at the end of a log.
  */
 export function standIns(
-  places: readonly (SessionEvent | undefined)[],
+  places: Places,
 ): ReadonlyMap<number, EventBody | undefined> {
   const found = new Map<number, EventBody | undefined>();
   const state = new HistoryState();
@@ -31,105 +31,115 @@ export function standIns(
   return found;
 }
 
+type Places = readonly (SessionEvent | undefined)[];
+type ToolCallPart = Extract<AssistantPart, { type: "tool_call" }>;
+
 /** What the events so far add up to. */
 class HistoryState {
   readonly fold = new SessionFold();
   /** The open turn has a message of the user. */
   hasPrompt = false;
-  /** The calls of the last answer, by id, until they are logged. */
-  asked = new Map<string, Extract<AssistantPart, { type: "tool_call" }>>();
+  /** The calls of all answers. */
+  readonly asked = new Map<string, ToolCallPart>();
 
   apply(event: SessionEvent): void {
     this.fold.apply(event);
-    switch (event.type) {
-      case "turn/start":
-        this.hasPrompt = false;
-        this.asked.clear();
-        break;
-      case "user/message":
-        this.hasPrompt = true;
-        break;
-      case "assistant/message":
-        this.asked = new Map(
-          event.data.parts.flatMap((part) =>
-            part.type === "tool_call" ? [[part.callId, part]] : []
-          ),
-        );
-        break;
-      case "tool/call":
-        this.asked.delete(event.data.callId);
-        break;
-      default:
-        break;
+    if (event.type === "turn/start") this.hasPrompt = false;
+    if (event.type === "user/message") this.hasPrompt = true;
+    if (event.type !== "assistant/message") return;
+    for (const part of event.data.parts) {
+      if (part.type === "tool_call") this.asked.set(part.callId, part);
     }
   }
 }
 
 function standIn(
   state: HistoryState,
-  places: readonly (SessionEvent | undefined)[],
+  places: Places,
   seq: number,
   after: { readonly event: SessionEvent; readonly seq: number } | undefined,
 ): EventBody | undefined {
   const turn = state.fold.openTurn;
   const next = after?.event;
+  const from = after?.seq ?? places.length;
   // How many lost events in a row, this one included.
-  const run = (after?.seq ?? places.length) - seq;
+  const run = from - seq;
   if (!turn) {
-    const betweenTurns = next === undefined || next.type === "turn/start";
     // A single event between two turns cannot be: a log has none.
-    if (betweenTurns && run === 1) return next ? notice() : undefined;
-    return { type: "turn/start", data: { turn: state.fold.turns + 1, trigger: "prompt" } };
+    if (run === 1 && (!next || next.type === "turn/start")) return next ? notice() : undefined;
+    const trigger = isCommandTurn(places, from) ? "command" : "prompt";
+    return { type: "turn/start", data: { turn: state.fold.turns + 1, trigger } };
   }
-  const endsHere = run === 1 && (next === undefined ? false : next.type === "turn/start");
-  if (endsHere) return turnEnd(turn.turn);
-  if (!state.hasPrompt && !laterInTurn(places, seq, isPrompt)) {
+  if (run === 1 && next?.type === "turn/start") return turnEnd(turn.turn);
+  if (!state.hasPrompt && !restOfTurn(places, seq).some(({ type }) => type === "user/message")) {
     return { type: "user/message", data: { content: [{ type: "text", text: LOST }] } };
   }
   if (run === 1 && turn.openStep !== undefined && next?.type === "step/start") {
     return { type: "step/end", data: { step: turn.openStep } };
   }
-  if (next?.type === "tool/result") {
-    const call = state.asked.get(next.data.callId);
-    if (call) {
-      const { callId, name, arguments: args } = call;
-      return { type: "tool/call", data: { callId, name, arguments: args } };
-    }
+  const calls = unannouncedCalls(state, places, from);
+  if (run > calls.length && turn.trigger === "prompt") {
+    const lost = unaskedCalls(state, places, from);
+    if (lost.length > 0) return lostAnswer(lost);
   }
+  const [call] = calls;
+  if (call) {
+    const { callId, name, arguments: args } = call;
+    return { type: "tool/call", data: { callId, name, arguments: args } };
+  }
+  const results = restOfTurn(places, seq).filter((event) => event.type === "tool/result");
   const unanswered = turn.openCalls.find(({ callId }) =>
-    !laterInTurn(
-      places,
-      seq,
-      (event) => event.type === "tool/result" && event.data.callId === callId,
-    )
+    !results.some(({ data }) => data.callId === callId)
   );
   if (unanswered) return lostResult(unanswered.callId);
-  if (run === 1 && next?.type === "tool/call" && turn.trigger === "prompt") {
-    const calls = callsFrom(places, after?.seq ?? seq, state);
-    if (calls.length > 0) return lostAnswer(calls);
-  }
+  // Most logs end with a turn.
+  if (run === 1 && next === undefined) return turnEnd(turn.turn);
   return notice();
 }
 
-/** The calls of an answer that is lost: those that were logged after it. */
-function callsFrom(
-  places: readonly (SessionEvent | undefined)[],
-  from: number,
-  state: HistoryState,
-): AssistantPart[] {
-  const calls: AssistantPart[] = [];
-  for (const event of places.slice(from)) {
-    if (event?.type === "assistant/message" || event?.type === "step/end") break;
-    if (event?.type === "turn/end" || event?.type === "turn/start") break;
-    if (event?.type !== "tool/call" || state.asked.has(event.data.callId)) continue;
-    const { callId, name, arguments: args } = event.data;
-    calls.push({ type: "tool_call", callId, name, arguments: args });
+/** The calls whose results come before the next lost event, and that were not logged. */
+function unannouncedCalls({ fold, asked }: HistoryState, places: Places, from: number) {
+  const known = new Set(fold.openTurn?.openCalls.map(({ callId }) => callId));
+  const calls: ToolCallPart[] = [];
+  const hole = places.indexOf(undefined, from);
+  for (const event of restOfTurn(places.slice(0, hole < 0 ? undefined : hole), from - 1)) {
+    if (event.type === "tool/call") known.add(event.data.callId);
+    if (event.type !== "tool/result" || known.has(event.data.callId)) continue;
+    calls.push(asked.get(event.data.callId) ?? nameless(event.data.callId));
   }
   return calls;
 }
 
+/** The calls of an answer that is lost: those in the rest of its step that no answer made. */
+function unaskedCalls({ asked }: HistoryState, places: Places, from: number): ToolCallPart[] {
+  const calls = new Map<string, ToolCallPart>();
+  for (const event of restOfTurn(places, from - 1)) {
+    if (event.type === "assistant/message" || event.type === "step/end") break;
+    if (event.type !== "tool/call" && event.type !== "tool/result") continue;
+    const { callId } = event.data;
+    if (asked.has(callId)) continue;
+    if (event.type === "tool/result") calls.set(callId, calls.get(callId) ?? nameless(callId));
+    else {
+      const { name, arguments: args } = event.data;
+      calls.set(callId, { type: "tool_call", callId, name, arguments: args });
+    }
+  }
+  return [...calls.values()];
+}
+
+function nameless(callId: string): ToolCallPart {
+  return { type: "tool_call", callId, name: "unknown", arguments: "{}" };
+}
+
+/** A prompt that starts with `!` is a command of the user's own. */
+function isCommandTurn(places: Places, from: number): boolean {
+  const prompt = restOfTurn(places, from - 1).find((event) => event.type === "user/message");
+  const [first] = prompt?.data.content ?? [];
+  return first?.type === "text" && first.text.startsWith("!");
+}
+
 function nextEvent(
-  places: readonly (SessionEvent | undefined)[],
+  places: Places,
   seq: number,
 ): { readonly event: SessionEvent; readonly seq: number } | undefined {
   for (let at = seq + 1; at < places.length; at++) {
@@ -139,21 +149,15 @@ function nextEvent(
   return undefined;
 }
 
-function laterInTurn(
-  places: readonly (SessionEvent | undefined)[],
-  seq: number,
-  matches: (event: SessionEvent) => boolean,
-): boolean {
+/** What can be read of the same turn after `seq`, its end not included. */
+function restOfTurn(places: Places, seq: number): SessionEvent[] {
+  const rest: SessionEvent[] = [];
   for (let at = seq + 1; at < places.length; at++) {
     const event = places[at];
-    if (event?.type === "turn/start" || event?.type === "turn/end") return false;
-    if (event && matches(event)) return true;
+    if (event?.type === "turn/start" || event?.type === "turn/end") break;
+    if (event) rest.push(event);
   }
-  return false;
-}
-
-function isPrompt(event: SessionEvent): boolean {
-  return event.type === "user/message";
+  return rest;
 }
 
 function turnEnd(turn: number): EventBody {

@@ -57,6 +57,7 @@ async function streamAnswer(
   model: Model,
 ): Promise<{ parts: AssistantPart[]; ending: Ending }> {
   const parts: AssistantPart[] = [];
+  const shown = new ShownText(context);
   const effort = context.config.reasoningEffort;
   const stream = model.stream({
     system: context.system,
@@ -74,7 +75,7 @@ async function streamAnswer(
         if (last?.type === part.type && !("metadata" in last)) {
           parts[parts.length - 1] = { ...last, text: last.text + part.text };
         } else parts.push(part);
-        await context.emit({ type: "delta", part: part.type, text: part.text });
+        await shown.add(part.type, part.text);
         break;
       }
       case "reasoning_metadata": {
@@ -102,6 +103,29 @@ async function streamAnswer(
     parts,
     ending: { type: "failure", failure: { code: "transport", message, retryable: true } },
   };
+}
+
+/** Shows an answer as it streams: never one half of a surrogate pair without the other. */
+class ShownText {
+  #context: TurnContext;
+  #held = "";
+  #part: "text" | "reasoning" = "text";
+
+  constructor(context: TurnContext) {
+    this.#context = context;
+  }
+
+  async add(part: "text" | "reasoning", text: string): Promise<void> {
+    if (part !== this.#part) await this.#show(this.#held);
+    else text = this.#held + text;
+    this.#part = part;
+    this.#held = /[\ud800-\udbff]$/.exec(text)?.[0] ?? "";
+    await this.#show(text.slice(0, text.length - this.#held.length));
+  }
+
+  async #show(text: string): Promise<void> {
+    if (text !== "") await this.#context.emit({ type: "delta", part: this.#part, text });
+  }
 }
 
 function stepResult(

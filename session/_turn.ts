@@ -3,7 +3,6 @@ import { runModelStep } from "./_model_step.ts";
 import { runToolCalls } from "./_tool_calls.ts";
 import type { TurnContext } from "./_turn_context.ts";
 import type { EventBody, PromptContent, TurnEnd } from "./events.ts";
-import { promptText } from "./fold.ts";
 import { promptTitle } from "./title.ts";
 
 /** What a turn begins with. */
@@ -91,11 +90,30 @@ async function converse(context: TurnContext): Promise<TurnEnd> {
   return { type: "max_steps" };
 }
 
-/** A prompt that starts with `!` is a command of the user's own. */
+/**
+ * A prompt that starts with `!` is a command of the user's own. Its text is code; what a link names
+ * is data, so it becomes one quoted word.
+ */
 function userCommand(content: readonly PromptContent[]): string | undefined {
   const [first] = content;
   if (first?.type !== "text" || !first.text.startsWith("!")) return undefined;
-  return promptText(content).slice(1).trim();
+  const words = content.map((part) => part.type === "text" ? part.text : quotedTarget(part.uri));
+  return words.join("").slice(1).trim() || undefined;
+}
+
+/** The path of a file URI (RFC 8089), or any other URI as it is, in single quotes for the shell. */
+function quotedTarget(uri: string): string {
+  const path = /^file:\/\/(?:localhost)?(\/[^]*)$/.exec(uri)?.[1];
+  return `'${(path === undefined ? uri : decodePath(path)).replaceAll("'", `'\\''`)}'`;
+}
+
+function decodePath(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    // Not percent-encoded: clients send plain paths as well.
+    return path;
+  }
 }
 
 async function runUserCommand(

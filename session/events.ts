@@ -24,7 +24,17 @@ export interface SessionHeader {
 /** One piece of a user's prompt. */
 export type PromptContent =
   | { readonly type: "text"; readonly text: string }
-  | { readonly type: "resource_link"; readonly uri: string; readonly name: string };
+  /** A pointer to something the model can read itself. The names are those of ACP's `ResourceLink`. */
+  | {
+    readonly type: "resource_link";
+    readonly uri: string;
+    readonly name: string;
+    readonly title?: string;
+    readonly description?: string;
+    readonly mimeType?: string;
+    /** In bytes. */
+    readonly size?: number;
+  };
 
 /** One piece of a model's answer, in the order it was streamed. */
 export type AssistantPart =

@@ -81,7 +81,7 @@ export interface OpenKvOptions {
 const REMOTE_TIMEOUT_MS = 10_000;
 
 /** Whether a store is named by a URL and not by a path. */
-export function isRemoteStore(path: string): boolean {
+function isRemoteStore(path: string): boolean {
   return /^https?:/i.test(path);
 }
 

@@ -1,4 +1,5 @@
 /** The append-only log of one session in Deno KV: the only truth about it. */
+import { wellFormedJson } from "../tools/json.ts";
 import { checkEvent } from "./_event_schema.ts";
 import { type EventBody, SCHEMA_VERSION, type SessionEvent, type SessionHeader } from "./events.ts";
 import { type Kv, retryLocked } from "./kv.ts";
@@ -282,7 +283,7 @@ export class SessionLog implements AsyncDisposable {
 
   #check(event: unknown): SessionEvent {
     // The copy keeps later changes by the caller out of the log, and proves the event is JSON.
-    const checked = checkEvent(JSON.parse(JSON.stringify(event)));
+    const checked = checkEvent(JSON.parse(wellFormedJson(JSON.stringify(event))));
     if (!checked.ok) {
       throw new TypeError(`Cannot log an event as it is invalid: ${checked.problem}`);
     }

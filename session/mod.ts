@@ -79,7 +79,7 @@ export { SessionFold } from "./fold.ts";
 export type { OpenCall, OpenTurn } from "./fold.ts";
 export { importSession } from "./import_session.ts";
 export type { ImportResult } from "./import_session.ts";
-export { isRemoteStore, openKv, StoreOpenError, StoreUnavailableError } from "./kv.ts";
+export { openKv, StoreOpenError, StoreUnavailableError } from "./kv.ts";
 export type { Kv, KvAtomic, KvEntry, KvKey, KvSelector, OpenKvOptions } from "./kv.ts";
 export { LEASE_MS } from "./lease.ts";
 export type { LeaseOptions } from "./lease.ts";

@@ -43,6 +43,7 @@ export { FileObservations, fileVersion } from "./file_observations.ts";
 export type { Freshness } from "./file_observations.ts";
 export { fileTools } from "./file_tools.ts";
 export type { FileToolsOptions } from "./file_tools.ts";
+export { wellFormedJson } from "./json.ts";
 export type { Json, JsonObject } from "./json.ts";
 export type {
   CallView,

@@ -10,7 +10,9 @@ export const exportCommand: StoreCommand = async (args, store, { kv, output, com
   }
   const stream = await exportSession(store, id);
   if (!stream) {
-    complain(`Cannot export a session as there is none of this id in "${kv}": "${id}"`);
+    complain(
+      `Cannot export a session as there is none of this id in "${kv}": ${JSON.stringify(id)}`,
+    );
     return 1;
   }
   await stream.pipeTo(output, { preventClose: true });

@@ -1,5 +1,5 @@
 import { importSession } from "../../session/import_session.ts";
-import { type CommandSurroundings, type StoreCommand } from "./run_store_command.ts";
+import type { CommandSurroundings, StoreCommand } from "./run_store_command.ts";
 
 /** `import FILE`: a session from a file that `export` wrote; `-` is stdin. */
 export const importCommand: StoreCommand = async (args, store, surroundings) => {
@@ -14,7 +14,7 @@ export const importCommand: StoreCommand = async (args, store, surroundings) => 
   switch (result.type) {
     case "imported": {
       const { id, cwd } = result.header;
-      print(`Imported the session ${id} of "${cwd}": ${result.events} events\n`);
+      print(`Imported the session ${id} of ${JSON.stringify(cwd)}: ${result.events} events\n`);
       return 0;
     }
     case "exists":
@@ -23,7 +23,9 @@ export const importCommand: StoreCommand = async (args, store, surroundings) => 
       );
       return 1;
     case "invalid":
-      complain(`Cannot import "${path}" as its line ${result.line} is invalid: ${result.problem}`);
+      complain(
+        `Cannot import "${path}" as its line ${result.line} is invalid: ${shown(result.problem)}`,
+      );
       return 1;
     default: {
       const never: never = result;
@@ -31,6 +33,12 @@ export const importCommand: StoreCommand = async (args, store, surroundings) => 
     }
   }
 };
+
+/** Quotes of the file must not steer a terminal, nor fill it. */
+function shown(problem: string): string {
+  const text = problem.replace(/\p{Cc}+/gu, " ");
+  return text.length > 500 ? `${text.slice(0, 500)}…` : text;
+}
 
 /** Something that can be read from its beginning more than once. */
 interface Source extends AsyncDisposable {

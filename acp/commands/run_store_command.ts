@@ -2,6 +2,7 @@
 import type { LeaseOptions } from "../../session/lease.ts";
 import { openSessionStore } from "../../session/store.ts";
 import type { SessionStore } from "../../session/store.ts";
+import { openDataFolder } from "../_data_folder.ts";
 import type { CommandName, Settings } from "../settings.ts";
 
 /** What a command is given. */
@@ -44,12 +45,17 @@ export async function runStoreCommand(
   surroundings: CommandSurroundings,
 ): Promise<number> {
   try {
+    const folder = await openDataFolder(surroundings, { canWrite: () => true });
+    if (folder.type === "failed") {
+      surroundings.complain(folder.message);
+      return 1;
+    }
     const { kv: path, kvToken: token, kvTimeoutMs: timeoutMs, lease } = surroundings;
     await using store = await openSessionStore({
       path,
       token,
       timeoutMs,
-      now: Date.now,
+      now: surroundings.now,
       ...lease && { lease },
     });
     const command = await COMMANDS[name]();

@@ -7,6 +7,20 @@ export type PromptReading =
   | { readonly ok: true; readonly content: readonly PromptContent[] }
   | { readonly ok: false; readonly field: string; readonly rule: string; readonly value: unknown };
 
+type LinkBlock = Extract<ContentBlock, { type: "resource_link" }>;
+
+function readLink({ uri, name, title, description, mimeType, size }: LinkBlock): PromptContent {
+  return {
+    type: "resource_link",
+    uri,
+    name,
+    ...(title != null && { title }),
+    ...(description != null && { description }),
+    ...(mimeType != null && { mimeType }),
+    ...(size != null && { size: Number(size) }),
+  };
+}
+
 /** Reads a prompt: text and resource links, at least one of them not blank. */
 export function readPrompt(blocks: readonly ContentBlock[]): PromptReading {
   const content: PromptContent[] = [];
@@ -16,7 +30,7 @@ export function readPrompt(blocks: readonly ContentBlock[]): PromptReading {
         content.push({ type: "text", text: block.text });
         break;
       case "resource_link":
-        content.push({ type: "resource_link", uri: block.uri, name: block.name });
+        content.push(readLink(block));
         break;
       default:
         return {

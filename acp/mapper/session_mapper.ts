@@ -192,9 +192,7 @@ function textChunk(part: "text" | "reasoning", text: string): SessionUpdate {
 }
 
 function promptBlock(part: PromptContent): ContentBlock {
-  return part.type === "text"
-    ? { type: "text", text: part.text }
-    : { type: "resource_link", uri: part.uri, name: part.name };
+  return { ...part };
 }
 
 function retryNotice({ data }: EventOf<"llm/retry">): string {

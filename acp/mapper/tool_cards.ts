@@ -113,7 +113,7 @@ export function toolResultCard(call: FinishedCall, context: CardContext): ToolCa
       const failed = view.exit && !("exitCode" in view.exit && view.exit.exitCode === 0);
       if (failed) card.status = "failed";
       if (context.terminal === "none" || call.callView.type !== "terminal") {
-        const text = consoleBlock(stripControl(view.output));
+        const text = consoleBlock(stripControl(view.output) + exitLine(view));
         return {
           ...card,
           content: [...descriptionBlocks(call.callView), contentBlock({ type: "text", text })],
@@ -139,6 +139,15 @@ export function terminalOutputCard(
   context: CardContext,
 ): ToolCallUpdate {
   return { toolCallId: callId, _meta: terminalOutput(context.terminal, callId, data) };
+}
+
+/** A text card has no other place for how the command ended. A clean exit goes without saying. */
+function exitLine({ output, exit }: Extract<ResultView, { type: "terminal" }>): string {
+  if (!exit || ("exitCode" in exit && exit.exitCode === 0)) return "";
+  const start = output === "" || output.endsWith("\n") ? "" : "\n";
+  return "signal" in exit
+    ? `${start}[killed by signal: ${exit.signal}]`
+    : `${start}[exit code: ${exit.exitCode}]`;
 }
 
 /** What of a whole output a client has not seen. A stream that is no prefix of it is followed by the whole. */

@@ -217,6 +217,10 @@ const CONNECTION_ERRORS: readonly (readonly [RegExp, string])[] = [
   [/dns error|lookup address|ENOTFOUND|EAI_AGAIN/i, "the host name was not found"],
   [/certificate|tls|ssl/i, "the TLS connection failed"],
   [/unreachable/i, "the network is unreachable"],
+  [
+    /connection (?:was )?(?:closed|reset|aborted)|broken pipe|ECONNRESET/i,
+    "the connection was closed",
+  ],
 ];
 
 interface FailureDetails {

@@ -1,4 +1,5 @@
 /** Makes models of the supported providers. The package of each is loaded at its first request. */
+import { cleanEvents } from "./_completion_events.ts";
 import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider";
 import type { Dialect } from "./_prompt.ts";
 import { AiSdkModel } from "./ai_sdk_model.ts";
@@ -74,14 +75,15 @@ async function load(
   // Never undefined: the packages would then look for a variable of the environment.
   const apiKey = key?.reveal() ?? "";
   const settings = { apiKey, baseURL, ...(fetch && { fetch }) };
+  const completions = { ...settings, fetch: cleanEvents(fetch ?? globalThis.fetch) };
   switch (provider) {
     case "deepseek": {
       const { createDeepSeek } = await import("@ai-sdk/deepseek");
-      return createDeepSeek(settings).languageModel(model);
+      return createDeepSeek(completions).languageModel(model);
     }
     case "openai": {
       const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
-      return createOpenAICompatible({ ...settings, name: provider, includeUsage: true })
+      return createOpenAICompatible({ ...completions, name: provider, includeUsage: true })
         .languageModel(model);
     }
     case "anthropic": {

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertGreater, assertLess, assertStringIncludes }
 import { dirname, join } from "node:path";
 import type { EventBody } from "../../session/events.ts";
 import { openSessionStore } from "../../session/store.ts";
+import { KvConnectServer } from "../helpers/kv_connect_server.ts";
 import { plainCommand } from "../helpers/plain_command.ts";
 import { type CommandEnd, runCommand } from "../helpers/run_command.ts";
 import { type AgentWorld, startAgent } from "../helpers/start_agent.ts";
@@ -10,6 +11,7 @@ import { type AgentWorld, startAgent } from "../helpers/start_agent.ts";
 interface Desk extends AsyncDisposable {
   readonly folder: string;
   readonly kv: string;
+  readonly env: Readonly<Record<string, string>>;
   run(...args: string[]): Promise<CommandEnd>;
   pipe(input: string | Uint8Array, ...args: string[]): Promise<CommandEnd>;
   /** Stores a session whose last prompt was at `time`. */
@@ -30,6 +32,7 @@ async function desk(): Promise<Desk> {
   return {
     folder,
     kv,
+    env,
     run: (...args) => run(args),
     pipe: (input, ...args) => run(args, new Blob([input as BlobPart]).stream()),
     async store(time, ...bodies) {
@@ -178,6 +181,34 @@ Deno.test("import of what is no session names the line and writes nothing", asyn
   const imported = await to.pipe(good.trimEnd(), "import", "-");
   assertEquals([imported.code, imported.stderr], [0, ""], "the last line feed may be missing");
   assert((await to.run("export", id)).text === good);
+});
+
+Deno.test("import shows nothing of a file that could steer a terminal", async () => {
+  await using at = await desk();
+  const end = await at.pipe(`\u001b]0;title\u0007${"x".repeat(5_000)}\r\u0085`, "import", "-");
+  assertEquals(end.code, 1);
+  oneLine(end, "line 1");
+  assertEquals(/\p{Cc}/u.test(end.stderr.trimEnd()), false);
+  assertLess(end.stderr.length, 1_000);
+});
+
+Deno.test("the commands work on a remote store, which is not compacted", async () => {
+  await using server = KvConnectServer.start();
+  await using at = await desk();
+  const id = await at.store(Date.now() - 40 * DAY, say("hello"), say("x".repeat(2_000_000)));
+  const exported = await at.run("export", id);
+  const remote = (...args: string[]) =>
+    runCommand(["--kv", server.url, ...args], {
+      env: { ...at.env, DENO_KV_ACCESS_TOKEN: server.token },
+    });
+  await Deno.writeFile(join(at.folder, "a.jsonl"), exported.stdout);
+  const imported = await remote("import", join(at.folder, "a.jsonl"));
+  assertEquals([imported.code, imported.stderr], [0, ""]);
+  assert((await remote("export", id)).text === exported.text);
+  const pruned = await remote("prune", "--older-than", "30");
+  assertEquals([pruned.code, pruned.text, pruned.stderr], [0, "Deleted 1 session\n", ""]);
+  assertEquals((await remote("export", id)).code, 1);
+  assertEquals(await storedIds(at), [id]);
 });
 
 Deno.test("a session is imported again after it was deleted", async () => {

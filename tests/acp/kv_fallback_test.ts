@@ -1,16 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { mergeChunks } from "../helpers/frames.ts";
+import { plainCommand } from "../helpers/plain_command.ts";
 import { startAgent } from "../helpers/start_agent.ts";
-
-/** The command of the program under a configuration without the unstable flag, as on JSR. */
-async function plainCommand(folder: string): Promise<string[]> {
-  const root = new URL("../../", import.meta.url);
-  const config = JSON.parse(await Deno.readTextFile(new URL("deno.json", root)));
-  const path = `${folder}/deno.json`;
-  await Deno.writeTextFile(path, JSON.stringify({ imports: config.imports }));
-  const program = new URL("mod.ts", root).href;
-  return [Deno.execPath(), "run", "-A", "--no-lock", "--config", path, program];
-}
 
 Deno.test("without the unstable flag the log goes to the same file through npm:@deno/kv", async () => {
   await using agent = await startAgent();

@@ -111,3 +111,66 @@ Deno.test("a cancelled turn leaves a history the provider accepts", async () => 
   const { messages } = model.requests[1]!.body as { messages: { role: string }[] };
   assertEquals(messages.map(({ role }) => role), ["system", "user", "assistant", "tool", "user"]);
 });
+
+/** The lines of several messages, to be written at once. */
+function frames(...messages: readonly unknown[]): string {
+  return messages.map((message) => `${JSON.stringify(message)}\n`).join("");
+}
+
+Deno.test("session/cancel does not reach a prompt that comes after it", async () => {
+  await using model = ModelServer.start([], { respond: () => answer(text("hi")) });
+  await using agent = await startAgent({ model, client: { strict: false } });
+  const { client } = agent;
+  const sessionId = await agent.newSession();
+  const cancel = { jsonrpc: "2.0", method: "session/cancel", params: { sessionId } };
+  for (let round = 0; round < 20; round++) {
+    const id = `own-${round}`;
+    const params = { sessionId, prompt: [{ type: "text", text: "hi" }] };
+    const prompt = { jsonrpc: "2.0", id, method: "session/prompt", params };
+    await client.writeRaw(frames(cancel, prompt));
+    const answered = await client.until(
+      () => client.frames.find(({ message }) => message?.["id"] === id)?.message ?? undefined,
+      `the answer of round ${round}`,
+    );
+    assertEquals(answered["result"], { stopReason: "end_turn" });
+  }
+});
+
+Deno.test("session/cancel reaches a prompt that was written with it", async () => {
+  await using model = ModelServer.start([], { respond: () => hang() });
+  await using agent = await startAgent({ model, client: { strict: false } });
+  const { client } = agent;
+  const sessionId = await agent.newSession();
+  for (let round = 0; round < 20; round++) {
+    const id = `own-${round}`;
+    const params = { sessionId, prompt: [{ type: "text", text: "hi" }] };
+    const prompt = { jsonrpc: "2.0", id, method: "session/prompt", params };
+    const cancel = { jsonrpc: "2.0", method: "session/cancel", params: { sessionId } };
+    await client.writeRaw(frames(prompt, cancel));
+    const answered = await client.until(
+      () => client.frames.find(({ message }) => message?.["id"] === id)?.message ?? undefined,
+      `the answer of round ${round}`,
+    );
+    assertEquals(answered["result"], { stopReason: "cancelled" });
+  }
+});
+
+Deno.test("what is written together with initialize is answered after it", async () => {
+  await using agent = await startAgent({ initialize: false, client: { strict: false } });
+  const { client } = agent;
+  await client.writeRaw(frames(
+    { jsonrpc: "2.0", id: "a", method: "initialize", params: { protocolVersion: 1 } },
+    {
+      jsonrpc: "2.0",
+      id: "b",
+      method: "session/new",
+      params: { cwd: agent.workspace, mcpServers: [] },
+    },
+  ));
+  const last = await client.until(
+    () => client.frames.find(({ message }) => message?.["id"] === "b")?.message ?? undefined,
+    "the answer to session/new",
+  );
+  assert("result" in last, JSON.stringify(last));
+  assertEquals(client.frames[0]?.message?.["id"], "a");
+});

@@ -87,7 +87,8 @@ async function run(client: AcpClient, sessionId: string, command: string): Promi
   const answered = await client.prompt(sessionId, `!${command}`);
   assertEquals(answered.type, "result");
   const updates = client.updatesOf(sessionId, from);
-  return terminalOutput(updates, String(updates[0]?.["toolCallId"]));
+  const card = updates.find((update) => update["sessionUpdate"] === "tool_call");
+  return terminalOutput(updates, String(card?.["toolCallId"]));
 }
 
 Deno.test({

@@ -32,7 +32,8 @@ async function allIds(
   between: (number: number) => Promise<void> = () => Promise.resolve(),
 ): Promise<string[][]> {
   const pages: string[][] = [];
-  for (let cursor: string | undefined;;) {
+  let cursor: string | undefined;
+  for (;;) {
     const got = await page(client, cursor === undefined ? params : { ...params, cursor });
     pages.push(got.sessions.map(({ sessionId }) => sessionId));
     cursor = got.nextCursor;
@@ -210,7 +211,8 @@ Deno.test("list() is in the same order for sessions of the same millisecond", as
   }
   const expected = headers.map(({ id }) => id).toSorted().toReversed();
   const found: string[] = [];
-  for (let before: { listedAt: number; id: string } | undefined;;) {
+  let before: { listedAt: number; id: string } | undefined;
+  for (;;) {
     const next = await Array.fromAsync(store.list(before)).then(([first]) => first);
     if (!next) break;
     found.push(next.id);

@@ -43,7 +43,12 @@ for (const [name, end, code] of ENDINGS) {
         assertEquals(exit.code, code);
         assertEquals(await processesWith(mark), []);
         const types = await logged(agent, sessionId);
-        assertEquals(types.slice(0, 3), ["turn/start", "user/message", "tool/call"]);
+        assertEquals(types.slice(0, 4), [
+          "turn/start",
+          "user/message",
+          "session/title",
+          "tool/call",
+        ]);
         assertEquals(types.at(-1), "turn/end");
       },
     });

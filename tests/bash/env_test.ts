@@ -54,3 +54,15 @@ Deno.test("a command sees PATH, HOME and LANG and no secret", async () => {
     assert(result.text.split("\n").includes(line), result.text);
   }
 });
+
+Deno.test("shellEnvironment() drops a URL with a password, under any name", () => {
+  const env = shellEnvironment({
+    DATABASE_URL: "postgres://user:pw@db.example/x",
+    PROXY: "http://:pw@proxy.example:8080",
+    PLAIN_URL: "https://example.com:8080/a@b",
+    USER_URL: "ssh://git@example.com/x",
+  });
+  assertEquals([env.DATABASE_URL, env.PROXY], [undefined, undefined]);
+  assertEquals(env.PLAIN_URL, "https://example.com:8080/a@b");
+  assertEquals(env.USER_URL, "ssh://git@example.com/x");
+});

@@ -1,8 +1,9 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { deleteSession } from "../../session/_delete_session.ts";
 import type { EventBody } from "../../session/events.ts";
-import { type Kv, type KvAtomic, openKv } from "../../session/kv.ts";
+import { type Kv, openKv } from "../../session/kv.ts";
 import { openSessionStore, type SessionStore } from "../../session/store.ts";
+import { dyingKv } from "../helpers/dying_kv.ts";
 
 interface Place extends AsyncDisposable {
   readonly kv: Kv;
@@ -46,22 +47,6 @@ async function allKeys(kv: Kv): Promise<unknown[]> {
   const found = [];
   for await (const { key } of kv.list({ prefix: [] })) found.push(key);
   return found;
-}
-
-/** The same database, but the process dies at the commit after the first `commits`. */
-function dyingKv(kv: Kv, commits: number): Kv {
-  let left = commits;
-  return {
-    get: (key) => kv.get(key),
-    list: (selector, options) => kv.list(selector, options),
-    close: () => kv.close(),
-    atomic() {
-      const atomic: KvAtomic = kv.atomic();
-      const commit = atomic.commit.bind(atomic);
-      atomic.commit = () => left-- > 0 ? commit() : Promise.reject(new Error("killed"));
-      return atomic;
-    },
-  };
 }
 
 Deno.test("delete() removes more keys than one commit takes, and nothing of another session", async () => {

@@ -1,8 +1,10 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { assertStringIncludes } from "@std/assert";
 import type { EventBody, SessionEvent } from "../../session/events.ts";
+import { SessionFold } from "../../session/fold.ts";
 import { type Kv, type KvKey, openKv } from "../../session/kv.ts";
 import { SessionInUseError } from "../../session/log_errors.ts";
+import { recoveryEvents } from "../../session/recovery.ts";
 import { openSessionStore, type SessionStore } from "../../session/store.ts";
 import { historyProblems } from "../helpers/history_rules.ts";
 
@@ -95,7 +97,17 @@ async function read(store: SessionStore, id: string): Promise<SessionEvent[]> {
   return await Array.fromAsync(log.read());
 }
 
-const GARBAGE = new TextEncoder().encode('{"v":1,"seq":');
+/** As the next load leaves it: a turn that was left open is closed. */
+function recovered(events: readonly SessionEvent[]): SessionEvent[] {
+  const fold = new SessionFold();
+  for (const event of events) fold.apply(event);
+  const more = recoveryEvents(fold).map((body, index) =>
+    ({ v: 1, seq: events.length + index, time: 0, ...body }) as const
+  );
+  return [...events, ...more];
+}
+
+const GARBAGE = new TextEncoder().encode("\x00no JSON");
 const COUNT = turn(1).length * 3;
 
 /** Every event alone, every two neighbours, and longer stretches across the ends of turns. */
@@ -133,7 +145,7 @@ for (const kind of ["missing", "damaged"] as const) {
 
       assertEquals((await at.store.inspect(id))?.findings, [], name);
       const after = await read(at.store, id);
-      assertEquals(historyProblems(after), [], name);
+      assertEquals(historyProblems(recovered(after)), [], name);
       // What could be read is where it was, as it was.
       for (const event of events) {
         if (lost.includes(event.seq)) continue;
@@ -158,7 +170,7 @@ Deno.test("mend() gives back what the events around tell: calls, answers, result
   const wanted = ["assistant/message", "tool/call", "tool/result", "step/end", "turn/end"];
   // One of each, in a turn of its own or far enough apart.
   const lost = [3, 12, length + 4, length + 7, length + 8];
-  assertEquals(lost.map((seq) => events[seq]?.type).sort(), [...wanted].sort());
+  assertEquals(lost.map((seq) => String(events[seq]?.type)).sort(), [...wanted].sort());
   const atomic = at.kv.atomic();
   for (const seq of lost) atomic.delete(["session", id, "event", seq]);
   await atomic.commit();

@@ -1,0 +1,94 @@
+import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
+import { describedAnswer, type RequestFacts } from "./_describe_errors.ts";
+
+/** How long the end of the input is held back for answers, in milliseconds. */
+const HOLD_MS = 150;
+
+interface OpenRequest extends RequestFacts {
+  readonly cancel: AbortController;
+}
+
+/**
+ * The requests that arrived and are not answered yet, in the order of the wire. The SDK starts
+ * handlers concurrently, so what depends on that order is decided here:
+ *
+ * - `session/cancel` reaches the prompts that arrived before it, started or not, and no later one;
+ * - what follows `initialize` waits for its answer;
+ * - the end of the input waits for answers, prompts excepted: those are cancelled.
+ */
+export class RequestLedger {
+  readonly stream: Stream;
+  #open = new Map<unknown, OpenRequest>();
+  #answered = Promise.withResolvers<void>();
+
+  constructor(stream: Stream) {
+    const readable = stream.readable.pipeThrough(
+      new TransformStream<AnyMessage, AnyMessage>({
+        transform: (message, controller) => this.#receive(message, controller),
+        flush: () => withinTime(this.#none(({ method }) => method !== "session/prompt")),
+      }),
+    );
+    const outgoing = stream.writable.getWriter();
+    const writable = new WritableStream<AnyMessage>({
+      write: (message) => this.#send(message, outgoing),
+      close: () => outgoing.close(),
+      abort: (reason) => outgoing.abort(reason),
+    });
+    this.stream = { readable, writable };
+  }
+
+  /** Aborts when a `session/cancel` reaches the prompt of this request id. */
+  cancelSignal(requestId: unknown): AbortSignal {
+    return this.#open.get(requestId)?.cancel.signal ?? AbortSignal.abort();
+  }
+
+  async #receive(
+    message: AnyMessage,
+    controller: TransformStreamDefaultController<AnyMessage>,
+  ): Promise<void> {
+    await this.#none(({ method }) => method === "initialize");
+    if ("method" in message && "id" in message) {
+      const { method, params } = message;
+      this.#open.set(message.id, { method, params, cancel: new AbortController() });
+    } else if ("method" in message && message.method === "session/cancel") {
+      this.#cancel(sessionOf(message.params));
+    }
+    controller.enqueue(message);
+  }
+
+  #cancel(sessionId: unknown): void {
+    for (const { method, params, cancel } of this.#open.values()) {
+      if (method === "session/prompt" && sessionOf(params) === sessionId) cancel.abort();
+    }
+  }
+
+  async #send(
+    message: AnyMessage,
+    outgoing: WritableStreamDefaultWriter<AnyMessage>,
+  ): Promise<void> {
+    const request = "method" in message || !("id" in message)
+      ? undefined
+      : this.#open.get(message.id);
+    await outgoing.write(request ? describedAnswer(message, request) : message);
+    if (!request || !("id" in message)) return;
+    this.#open.delete(message.id);
+    this.#answered.resolve();
+    this.#answered = Promise.withResolvers<void>();
+  }
+
+  /** Resolves when no request of this kind is open. */
+  async #none(kind: (request: OpenRequest) => boolean): Promise<void> {
+    while ([...this.#open.values()].some(kind)) await this.#answered.promise;
+  }
+}
+
+function sessionOf(params: unknown): unknown {
+  return (params as { sessionId?: unknown } | null | undefined)?.sessionId;
+}
+
+async function withinTime(promise: Promise<void>): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, HOLD_MS);
+  await Promise.race([promise, late]);
+  clearTimeout(timer);
+}
