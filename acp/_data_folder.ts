@@ -34,6 +34,11 @@ export async function openDataFolder(
   if (!isInside && !isRemote(kv) && !canWrite(kv)) {
     return { type: "failed", message: `Cannot keep sessions in "${kv}" as ${notGranted(kv)}` };
   }
+  const parent = kv.replace(/[\\/][^\\/]*$/, "");
+  const noParent = isInside || isRemote(kv) ? undefined : await makeFolder(parent);
+  if (noParent !== undefined) {
+    return { type: "failed", message: `Cannot keep sessions in "${kv}" as ${noParent}` };
+  }
   const problem = canWrite(dataDirectory)
     ? await makeFolder(dataDirectory)
     : notGranted(dataDirectory);

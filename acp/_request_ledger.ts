@@ -6,6 +6,8 @@ const HOLD_MS = 150;
 
 interface OpenRequest extends RequestFacts {
   readonly cancel: AbortController;
+  /** `performance.now()` when it arrived. */
+  readonly at: number;
 }
 
 /**
@@ -20,8 +22,11 @@ export class RequestLedger {
   readonly stream: Stream;
   #open = new Map<unknown, OpenRequest>();
   #answered = Promise.withResolvers<void>();
+  #trace: ((line: string) => void) | undefined;
 
-  constructor(stream: Stream) {
+  /** `trace` is given a line for each answer: method, id, outcome and time, no contents. */
+  constructor(stream: Stream, trace?: (line: string) => void) {
+    this.#trace = trace;
     const readable = stream.readable.pipeThrough(
       new TransformStream<AnyMessage, AnyMessage>({
         transform: (message, controller) => this.#receive(message, controller),
@@ -49,7 +54,8 @@ export class RequestLedger {
     await this.#none(({ method }) => method === "initialize");
     if ("method" in message && "id" in message) {
       const { method, params } = message;
-      this.#open.set(message.id, { method, params, cancel: new AbortController() });
+      const cancel = new AbortController();
+      this.#open.set(message.id, { method, params, cancel, at: performance.now() });
     } else if ("method" in message && message.method === "session/cancel") {
       this.#cancel(sessionOf(message.params));
     }
@@ -72,6 +78,9 @@ export class RequestLedger {
     await outgoing.write(request ? describedAnswer(message, request) : message);
     if (!request || !("id" in message)) return;
     this.#open.delete(message.id);
+    const outcome = "error" in message ? `error ${message.error.code}` : "answered";
+    const time = (performance.now() - request.at).toFixed(0);
+    this.#trace?.(`${request.method} (${JSON.stringify(message.id)}): ${outcome} in ${time} ms`);
     this.#answered.resolve();
     this.#answered = Promise.withResolvers<void>();
   }

@@ -59,6 +59,8 @@ export interface BridgeOptions {
   readonly services: () => Promise<BridgeServices>;
   /** How working directories are checked. */
   readonly directories: DirectoryLookup;
+  /** Is given a line for each answered request: method, id, outcome and time, no contents. */
+  readonly trace?: (line: string) => void;
   /** Is told of exceptions that the peer is not. */
   readonly report: (error: unknown) => void;
 }
@@ -112,7 +114,7 @@ export function connectBridge(stream: Stream, options: BridgeOptions): BridgeCon
     };
   }
 
-  const ledger = new RequestLedger(stream);
+  const ledger = new RequestLedger(stream, options.trace);
   const connection = agent({ name: options.agentInfo.name })
     .onConnect(({ client }) => {
       bridge = { options, sessions, client, ledger, capabilities: {}, services: openServices };

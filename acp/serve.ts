@@ -96,6 +96,7 @@ async function serveStdio(start: Start): Promise<number> {
     authMethods: AUTH_METHODS,
     directories,
     report,
+    ...(start.settings.debug && { trace: complain }),
     services: () => openServices(start, resources, report),
   });
   const code = await Promise.race([

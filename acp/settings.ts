@@ -131,10 +131,14 @@ export function readSettings({ args, env, os }: Surroundings): Invocation {
       }"`,
     );
   }
-  const dataDirectory = dataFolder(env, os);
+  const log = env["DSH_LOG"] || "off";
+  if (log !== "off" && log !== "debug") {
+    return invalid(`DSH_LOG must be debug or off; got "${log}"`);
+  }
   const kv = flags.get("--kv") ?? (env["DSH_KV"] || undefined);
+  const dataDirectory = dataFolder(env, os) ?? besideStore(kv);
   if (dataDirectory === undefined) {
-    return invalid("HOME must be set: the agent keeps its sessions below it");
+    return invalid("HOME must be set, or --kv (DSH_KV) a path: the agent keeps its sessions there");
   }
   const settings: Settings = {
     kv: kv ?? `${dataDirectory}/sessions.kv`,
@@ -145,7 +149,7 @@ export function readSettings({ args, env, os }: Surroundings): Invocation {
     permissionMode,
     network,
     questionTimeoutMs: questionTimeout * 1_000,
-    debug: (env["DSH_LOG"] ?? "") !== "",
+    debug: log === "debug",
   };
   return command.name === undefined
     ? { type: "serve", settings }
@@ -165,6 +169,11 @@ function dataFolder(env: Surroundings["env"], os: Surroundings["os"]): string | 
         ? `${env["XDG_DATA_HOME"]}/dsh-acp`
         : home && `${home}/.local/share/dsh-acp`;
   }
+}
+
+/** Without a home the agent's own folder stands beside the store. */
+function besideStore(kv: string | undefined): string | undefined {
+  return kv === undefined || /^https?:/i.test(kv) ? undefined : `${kv}.files`;
 }
 
 function isCommand(name: string): name is CommandName {

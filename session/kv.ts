@@ -12,8 +12,9 @@
  * `DENO_KV_ACCESS_TOKEN` (`--allow-env`). The unstable flag and ffi are not needed. Every call has
  * a deadline, and after one that failed nothing more of it is sent.
  */
+import { fileKv } from "./_file_kv.ts";
 import type { Secret } from "./model/secret.ts";
-import { StoreOpenError } from "./store_errors.ts";
+import { StoreOpenError, StoreUnavailableError } from "./store_errors.ts";
 
 /** A key: parts that order as Deno KV orders them. */
 export type KvKey = readonly (string | number | Uint8Array)[];
@@ -95,11 +96,11 @@ export async function openKv(path: string, options: OpenKvOptions = {}): Promise
   if (isRemoteStore(path)) return await openServer(path, options);
   try {
     const builtIn = (Deno as unknown as { openKv?: (path: string) => Promise<Kv> }).openKv;
-    if (builtIn) return await builtIn.call(Deno, path);
+    if (builtIn) return fileKv(await builtIn.call(Deno, path), path);
     // Not a literal: `deno compile` must not embed what the binary never needs.
     const fallback = "npm:@deno/kv@0.14.0";
     const module: { openKv(path: string): Promise<Kv> } = await import(fallback);
-    return await module.openKv(path);
+    return fileKv(await module.openKv(path), path);
   } catch (error) {
     const reason = error instanceof Error ? error.message.split("\n")[0] : String(error);
     throw new StoreOpenError(`Cannot open the session store "${path}": ${reason}`, {
@@ -152,7 +153,14 @@ export async function retryLocked<Result>(operation: () => Promise<Result>): Pro
       return await operation();
     } catch (error) {
       const locked = error instanceof Error && /database is (locked|busy)/i.test(error.message);
-      if (!locked || performance.now() > deadline) throw error;
+      if (!locked) throw error;
+      if (performance.now() > deadline) {
+        throw new StoreUnavailableError(
+          "Cannot use the session store: another process has kept it locked for " +
+            `${LOCK_DEADLINE_MS / 1_000} s`,
+          { cause: error },
+        );
+      }
       await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * delay));
     }
   }

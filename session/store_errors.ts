@@ -7,7 +7,8 @@ export class StoreOpenError extends Error {
 }
 
 /**
- * The server of a remote store did not answer in time, or refused. A write that failed so may
+ * A file could not be read or written: the disk is full, it is read-only, it is damaged. Or the
+ * server of a remote store did not answer in time, or refused. A write that failed so may
  * have been kept all the same; see {@linkcode SessionLog.settle}.
  */
 export class StoreUnavailableError extends Error {

@@ -43,3 +43,30 @@ Deno.test("an invalid flag is one line on stderr and exit code 2", async () => {
     assert(lines[0]?.includes(words), lines[0]);
   }
 });
+
+Deno.test("DSH_LOG=debug writes what was answered to stderr, and nothing of the contents", async () => {
+  await using agent = await startAgent({ env: { DSH_LOG: "debug" } });
+  const sessionId = await agent.newSession();
+  await agent.client.prompt(sessionId, "!echo private");
+  await agent.client.request("session/close", { sessionId: "nobody" });
+  await agent.client.close();
+  const log = agent.client.stderr.join("\n");
+  assert(/dsh-acp: session\/prompt \(\d+\): answered in \d+ ms/.test(log), log);
+  assert(/dsh-acp: session\/close \(\d+\): error -32602 in \d+ ms/.test(log), log);
+  assert(!log.includes("private"));
+});
+
+Deno.test("--kv needs no HOME, and its folder is made", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const kv = `${folder}/not/yet/there.kv`;
+    await using agent = await startAgent({
+      env: { HOME: undefined, XDG_DATA_HOME: undefined, DSH_KV: kv },
+    });
+    const sessionId = await agent.newSession();
+    assertEquals((await agent.client.prompt(sessionId, "!true")).type, "result");
+    assert((await Deno.stat(kv)).isFile);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
