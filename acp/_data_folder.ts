@@ -35,7 +35,8 @@ export async function openDataFolder(
     return { type: "failed", message: `Cannot keep sessions in "${kv}" as ${notGranted(kv)}` };
   }
   const parent = kv.replace(/[\\/][^\\/]*$/, "");
-  const noParent = isInside || isRemote(kv) ? undefined : await makeFolder(parent);
+  const there = isInside || isRemote(kv) || await exists(parent);
+  const noParent = there ? undefined : await makeFolder(parent);
   if (noParent !== undefined) {
     return { type: "failed", message: `Cannot keep sessions in "${kv}" as ${noParent}` };
   }
@@ -54,6 +55,16 @@ function isRemote(kv: string): boolean {
 
 function notGranted(path: string): string {
   return `Deno may not write there: add ${path} to --allow-write`;
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await Deno.stat(path);
+    return true;
+  } catch {
+    // Missing or out of reach: the attempt to make it says which.
+    return false;
+  }
 }
 
 async function makeFolder(path: string): Promise<string | undefined> {

@@ -107,7 +107,8 @@ Deno.test("bash shows a signal, a timeout and a cancel as failures", async () =>
     timeoutMs: 100,
   });
   assertEquals(late.text, "[exit code: 0]\n[timed out after 100 ms]");
-  assertEquals(late.view, { type: "terminal", output: "", exit: { signal: "SIGTERM" } });
+  const timedOut = "[timed out after 100 ms]\n";
+  assertEquals(late.view, { type: "terminal", output: timedOut, exit: { signal: "SIGTERM" } });
   const cancel = new AbortController();
   const cancelled = await session.call(
     "bash",
