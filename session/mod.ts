@@ -125,8 +125,10 @@ export type { LogItem } from "./read_damaged.ts";
 export type { Finding, SessionReport } from "./repair.ts";
 export { SessionConfig } from "./session_config.ts";
 export type {
+  Choices,
   OptionChange,
   OptionChoice,
+  PendingChoices,
   SessionDefaults,
   SessionOption,
 } from "./session_config.ts";

@@ -52,12 +52,15 @@ export interface SessionDefaults {
 
 /** What was chosen: only the options named here. */
 export interface Choices {
+  /** The permission preset. */
   readonly preset?: PermissionPreset;
+  /** The model, and its reasoning effort. */
   readonly model?: EventData["model/selected"];
 }
 
 /** Choices that are not in the log yet, and the events that put them there. */
 export interface PendingChoices {
+  /** What they were. */
   readonly choices: Choices;
   /** Only what differs from the log: a flip there and back leaves no trace. */
   readonly events: readonly EventBody[];
