@@ -58,6 +58,11 @@ export async function serve(): Promise<void> {
         }),
       );
     }
+    case "program": {
+      const { runProgramCommand } = await import("./commands/run_program_command.ts");
+      const { name, args, settings } = invocation;
+      return Deno.exit(await runProgramCommand(name, args, { settings, env, print, complain }));
+    }
     case "serve": {
       const { model } = invocation.settings;
       const models = catalogueConfigFromEnv(env, model === undefined ? {} : { model });

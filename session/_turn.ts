@@ -3,6 +3,7 @@ import { runModelStep } from "./_model_step.ts";
 import { runToolCalls } from "./_tool_calls.ts";
 import type { TurnContext } from "./_turn_context.ts";
 import type { EventBody, PromptContent, TurnEnd } from "./events.ts";
+import { recoveryEvents, unrecordedResults } from "./recovery.ts";
 import { promptTitle } from "./title.ts";
 
 /** What a turn begins with. */
@@ -21,6 +22,8 @@ export async function runTurn(context: TurnContext, input: TurnInput): Promise<T
   const trigger = command === undefined ? "prompt" : "command";
   const pending = context.config.pending();
   await context.record(
+    // A turn before this one may be open still: its end could not be recorded.
+    ...recoveryEvents(context.fold),
     { type: "turn/start", data: { turn, trigger } },
     // Durable before the model is asked, and before anything of the answer is seen.
     { type: "user/message", data: { content: input.content } },
@@ -43,6 +46,7 @@ export async function runTurn(context: TurnContext, input: TurnInput): Promise<T
   if (context.signal.aborted) reason = abortedEnd(context.signal);
   const step = context.fold.openTurn?.openStep;
   await context.record(
+    ...unrecordedResults(context.fold),
     ...step === undefined ? [] : [{ type: "step/end", data: { step } } as const],
     { type: "turn/end", data: { turn, reason } },
   );

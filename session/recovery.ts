@@ -17,16 +17,25 @@ export function recoveryEvents(fold: SessionFold): EventBody[] {
   return events;
 }
 
+/**
+ * Results for the calls of the open turn whose own could not be recorded, for a turn that ends all
+ * the same.
+ */
+export function unrecordedResults(fold: SessionFold): EventBody[] {
+  const why = "the result of this call could not be recorded";
+  return (fold.openTurn?.openCalls ?? []).map((call) => syntheticResult(call, why));
+}
+
 function syntheticResult(
-  call: { readonly callId: string; readonly dispatched: boolean },
+  { callId, dispatched }: { readonly callId: string; readonly dispatched: boolean },
+  why = "the agent stopped while this call ran",
 ): EventBody {
-  const outcome: ToolOutcome = call.dispatched ? "unknown" : "not_started";
-  const text = call.dispatched
-    ? "Error: the agent stopped while this call ran, so its outcome is unknown. " +
-      "Check what it changed before repeating it."
+  const outcome: ToolOutcome = dispatched ? "unknown" : "not_started";
+  const text = dispatched
+    ? `Error: ${why}, so its outcome is unknown. Check what it changed before repeating it.`
     : "Error: the agent stopped before this call ran. It was not started.";
   return {
     type: "tool/result",
-    data: { callId: call.callId, content: [{ type: "text", text }], isError: true, outcome },
+    data: { callId, content: [{ type: "text", text }], isError: true, outcome },
   };
 }

@@ -193,7 +193,8 @@ Deno.test({
       writer.process.kill("SIGKILL");
       const output = await writer.ended;
       const { log, took } = await claimWhenFree(store, id);
-      assert(took < 1_500, `took ${took} ms`);
+      // The lease lives for 1 s; the rest is the patience of a busy machine.
+      assert(took < 5_000, `took ${took} ms`);
       const durable = Number(output.match(/durable (\d+)\n(?!.*durable \d+\n)/s)?.[1]);
       assert(log.length >= durable + 1, `${log.length} events, ${durable} were acknowledged`);
     }),
