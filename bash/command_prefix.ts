@@ -38,7 +38,7 @@ const PLAIN_OPTION =
  *   `ls`.
  * - Any other simple command, and one with an option that hands over control, gives itself, whole.
  * - Whatever is not one simple command gives nothing: operators, pipes, redirections,
- *   assignments, substitutions, variables, comments, parse errors. So does a program that only runs
+ *   assignments, substitutions, variables, comments, parse errors, globs and braces. So does a program that only runs
  *   another (`sudo`, `bash`, `env`, `xargs`), which may stand for anything.
  *
  * @example
@@ -55,6 +55,8 @@ export function commandPrefix(command: string, parser: ShellParser): string | un
   const simple = parser.simpleCommand(command);
   const [program, ...args] = simple?.words ?? [];
   if (!program || RUNNERS.test(program.value)) return undefined;
+  // What a pattern becomes is not in the command: an option, for one, if a file is called so.
+  if (args.some(({ pattern }) => pattern)) return undefined;
   // A quoted or escaped name is no reason to be clever.
   if (program.text !== program.value || program.pattern) return command.trim();
   if (LOOKING.has(program.value)) return program.value;

@@ -1,7 +1,8 @@
 /** The environment a command sees. */
 
 /** A name that holds one of these words is taken for a secret. */
-const SECRET = /key|secret|token|passw(?:or)?d|passphrase|credential/i;
+const SECRET =
+  /key|secret|token|passw(?:or)?d|passphrase|cred|bearer|cookie|webhook|pass$|(?:_|SQL)pwd$|_auth$|auth(?:orization)?_(?!sock)/i;
 
 /** A URL with a password in it (RFC 3986 section 3.2.1), whatever the variable is called. */
 const CREDENTIALS = /:\/\/[^/?#\s:@]*:[^/?#\s@]+@/;

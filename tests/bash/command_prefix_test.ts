@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { isInherited } from "../../bash/env.ts";
 import { commandPrefix } from "../../bash/command_prefix.ts";
 import { loadShellParser } from "../../bash/shell_parser.ts";
 
@@ -99,4 +100,36 @@ Deno.test("commandPrefix() stands for nothing that is not one simple command", (
       "timeout 5 git status",
     ]
   ) assertEquals(commandPrefix(command, parser), undefined, command);
+});
+
+Deno.test("commandPrefix() covers no word that the shell may turn into an option", async () => {
+  const parser = await loadShellParser();
+  for (
+    const command of [
+      "git fetch {--upload-pack=./evil.sh,.}",
+      "git log {--output=/x,HEAD}",
+      "git log -{-output=/x,-oneline}",
+      "git log *put=d/../../outside/f",
+      "git log ?-output=x",
+      "git log [-]-output=x",
+      "git log @(--output=x)",
+      "git log ~/x",
+      "git log {1..3}",
+      'git log "a"{--output=x,b}',
+      "ls *",
+    ]
+  ) {
+    assertEquals(commandPrefix(command, parser), undefined, command);
+  }
+  for (const command of ["git log 'a*'", 'git log "{a,b}"', "git log \\*"]) {
+    assertEquals(commandPrefix(command, parser), "git log", command);
+  }
+});
+
+Deno.test("isInherited() knows more names of secrets than the obvious ones", () => {
+  const secrets = ["SSHPASS", "MYSQL_PWD", "PGPASS", "NPM_AUTH", "X_CRED", "BEARER"];
+  secrets.push("SESSION_COOKIE", "SLACK_WEBHOOK_URL", "AUTH_HEADER");
+  assertEquals(secrets.filter(isInherited), []);
+  const kept = ["SSH_AUTH_SOCK", "XAUTHORITY", "AUTHOR", "COMPASS_DIR", "PATH", "HOME"];
+  assertEquals(kept.filter(isInherited), kept);
 });
