@@ -148,12 +148,9 @@ async function openServices(
   resources.use(store);
   const approvals = new session.ApprovalService();
   const catalogue = modelCatalogue(models);
-  const probe = new bash.SandboxProbe({ os: Deno.build.os, path: env["PATH"] ?? "" });
+  const path = env["PATH"] ?? "";
   const parser = await bash.loadShellParser();
-  const found = probe.runner();
-  void found.then((runner) => complain(containmentNotice(grants, runner)));
-  // Bash by itself can be run whatever the probe finds, so nobody waits for it then.
-  const commands = grants.bareBash || canRunCommands(grants, await found);
+  let noticed = false;
   const agents = session.agentFactory({
     store,
     approvals,
@@ -166,10 +163,18 @@ async function openServices(
       const ownPaths = [settings.dataDirectory, ...storeFiles(settings.kv)];
       return sessionPolicy({ grants, network: settings.network, ownPaths }, cwd);
     },
-    toolsFor: (header, { interaction }) => {
+    toolsFor: async (header, { interaction }) => {
       const registry = new tools.ToolRegistry();
-      for (const tool of tools.fileTools()) registry.register(tool);
-      if (commands) {
+      // What is started outside the sandbox must not be what a command has put on the PATH.
+      const avoid = [header.cwd];
+      const ripgrep = tools.findProgram("rg", path, avoid) ?? false;
+      for (const tool of tools.fileTools({ ripgrep })) registry.register(tool);
+      const probe = new bash.SandboxProbe({ os: Deno.build.os, path, avoid });
+      const found = probe.runner();
+      if (!noticed) void found.then((runner) => complain(containmentNotice(grants, runner)));
+      noticed = true;
+      // Bash by itself can be run whatever the probe finds, so nobody waits for it then.
+      if (grants.bareBash || canRunCommands(grants, await found)) {
         bash.registerBashTools(registry, {
           env,
           probe,
@@ -183,7 +188,7 @@ async function openServices(
           tools.askUserQuestionTool(interaction, { timeoutMs: settings.questionTimeoutMs }),
         );
       }
-      return Promise.resolve(registry);
+      return registry;
     },
   });
   return {

@@ -15,7 +15,7 @@ import { Sweeper } from "./sweeper.ts";
 export interface BashSessionOptions {
   /** The program's own environment; secrets are dropped from it. */
   readonly env: Readonly<Record<string, string>>;
-  /** Finds the sandbox runner; one for the whole program. */
+  /** Finds the sandbox runner. */
   readonly probe: SandboxProbe;
   /** An existing folder in which the session's private one is made. */
   readonly tempRoot: string;
@@ -27,7 +27,10 @@ export interface BashSessionOptions {
 export type Preparation =
   | {
     readonly type: "ready";
-    readonly options: Pick<RunOptions, "cwd" | "env" | "containment" | "spill" | "sweeper">;
+    readonly options: Pick<
+      RunOptions,
+      "cwd" | "env" | "containment" | "avoid" | "spill" | "sweeper"
+    >;
   }
   | { readonly type: "refused"; readonly message: string };
 
@@ -85,6 +88,7 @@ export class BashSession implements AsyncDisposable {
         cwd,
         env: shellEnvironment(this.#options.env, extra),
         containment: choice.containment,
+        avoid: policy.writableRoots,
         sweeper: this.#sweeper,
         ...(folders && { spill: { dir: folders.output } }),
       },

@@ -16,6 +16,8 @@ export interface RunOptions extends OutputOptions {
   readonly env: Readonly<Record<string, string>>;
   /** How the command is held and fenced in. */
   readonly containment: Containment;
+  /** Absolute folders whose programs do not start it: those that earlier commands could write to. */
+  readonly avoid?: readonly string[];
   /** Milliseconds after which the command is stopped. @default never */
   readonly timeoutMs?: number;
   /** Takes the output instead of an {@linkcode OutputCollector} made from these options. */
@@ -67,6 +69,7 @@ export async function runCommand(command: string, options: RunOptions): Promise<
       ? options.env
       : { ...options.env, [MARKER_VARIABLE]: marker },
     containment,
+    ...(options.avoid && { avoid: options.avoid }),
   });
   if (started.type === "failed") return notStarted(started.message, false);
   const { shell } = started;

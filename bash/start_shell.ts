@@ -1,3 +1,4 @@
+import { findProgram } from "../tools/find_program.ts";
 import type { ProcessEnd } from "./status.ts";
 import type { Containment } from "./sandbox/containment.ts";
 import { signalName } from "./_signal_name.ts";
@@ -9,6 +10,8 @@ export interface StartOptions {
   /** The complete environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly containment: Containment;
+  /** Absolute folders whose programs are not started outside a sandbox. */
+  readonly avoid?: readonly string[];
 }
 
 /** How the shell ended, or why it never began. */
@@ -54,12 +57,14 @@ const JOIN = "exec 2>&1;";
  *   130 and 141);
  * - only it can say that the sandbox stands (`+`) and that the command ended (`=N`), so that a
  *   sandbox that does not stand is never taken for a command that failed;
+ * - it signs its report with a word that it reads from its stdin: the command can write to the same
+ *   pipe, through `/proc/1/fd/2`, and must not be able to say how it ended itself;
  * - it outlives a TERM meant for the command, so that the command gets its grace;
  * - with it ends the namespace: if others are left after the command, it stays for as long as
  *   they may take, so that a process substitution can still print.
  */
 const WARDEN = "${BASH_VERSION:+set +o posix};" +
-  'trap : TERM INT HUP QUIT;(echo +>&2;exec "$@" 2>&1);echo "=$?">&2;' +
+  'read -r t;trap : TERM INT HUP QUIT;(echo +>&2;exec "$@" 2>&1 </dev/null);echo "$t=$?">&2;' +
   "set -- /proc/[0-9]*;[ $# -le 1 ]||exec sleep 5";
 
 /** The warden's first line. */
@@ -89,14 +94,17 @@ function spawnShell(command: string, options: StartOptions): Shell {
       const inner = ["sh", "-c", WARDEN, "sh", "bash", "-c", command];
       const args = [...containment.args, ...inner];
       // bubblewrap gives the command a session of its own.
-      return warded(spawn(containment.program, args, options), containment);
+      return warded(spawn(containment.program, args, options, "piped"), containment);
     }
     case "seatbelt": {
-      const args = [...containment.args, "bash", "-c", JOIN + command];
-      return direct(spawn(containment.program, args, options, true), containment);
+      const args = [...containment.args, trusted("bash", options), "-c", JOIN + command];
+      return direct(spawn(containment.program, args, options, "null", true), containment);
     }
     case "process-group":
-      return direct(spawnGroup(["bash", "-c", JOIN + command], options), containment);
+      return direct(
+        spawnGroup([trusted("bash", options), "-c", JOIN + command], options),
+        containment,
+      );
     default: {
       const never: never = containment;
       return never;
@@ -111,19 +119,25 @@ function spawnShell(command: string, options: StartOptions): Shell {
  */
 function spawnGroup([program = "", ...args]: string[], options: StartOptions): Deno.ChildProcess {
   try {
-    return spawn("setsid", [program, ...args], options);
+    return spawn(trusted("setsid", options), [program, ...args], options);
   } catch (error) {
     const absent = error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotCapable;
     if (!absent) throw error;
     // macOS has no such program, and a list of allowed programs may not name it.
-    return spawn(program, args, options, true);
+    return spawn(program, args, options, "null", true);
   }
+}
+
+/** The path of a program of the system's. A missing one keeps its name: the error then tells it. */
+function trusted(name: string, { env, avoid }: StartOptions): string {
+  return findProgram(name, env["PATH"] ?? "", avoid) ?? `/usr/bin/${name}`;
 }
 
 function spawn(
   program: string,
   args: string[],
   options: StartOptions,
+  stdin: "null" | "piped" = "null",
   detached = false,
 ): Deno.ChildProcess {
   return new Deno.Command(program, {
@@ -131,7 +145,7 @@ function spawn(
     cwd: options.cwd,
     env: { ...options.env },
     clearEnv: true,
-    stdin: "null",
+    stdin,
     stdout: "piped",
     stderr: "piped",
     detached,
@@ -158,27 +172,45 @@ function hideJoin(bytes: Uint8Array): Uint8Array {
 
 function warded(child: Deno.ChildProcess, containment: Containment): Shell {
   const ready = Promise.withResolvers<void>();
+  const word = crypto.randomUUID();
+  void tell(child, word);
   return {
     child,
     containment,
     output: child.stdout,
     preface: Promise.resolve(new Uint8Array()),
     ready: ready.promise,
-    ended: readReport(child, ready.resolve),
+    ended: readReport(child, word, ready.resolve),
   };
 }
 
-/** Reads the warden's report: `+`, perhaps a word on a signal, then `=N`. */
-async function readReport(child: Deno.ChildProcess, ready: () => void): Promise<ShellEnd> {
+async function tell(child: Deno.ChildProcess, word: string): Promise<void> {
+  try {
+    const writer = child.stdin.getWriter();
+    await writer.write(new TextEncoder().encode(`${word}\n`));
+    await writer.close();
+  } catch {
+    // It ended before it could read: its report says why.
+  }
+}
+
+/** Reads the warden's report: `+`, perhaps a word on a signal, then its own word and `=N`. */
+async function readReport(
+  child: Deno.ChildProcess,
+  word: string,
+  ready: () => void,
+): Promise<ShellEnd> {
   const decoder = new TextDecoder();
   const reader = child.stderr.getReader();
   let report = "";
   for (;;) {
     const { done, value } = await reader.read();
     if (done) break;
-    if (report.length < MAX_REPORT) report += decoder.decode(value, { stream: true });
+    report += decoder.decode(value, { stream: true });
     if (report.includes(STANDS)) ready();
-    const end = endOfReport(report);
+    const end = endOfReport(report, word);
+    // What the command itself writes here is nothing to us, however much it is.
+    if (report.length > MAX_REPORT) report = STANDS + report.slice(-MAX_REPORT);
     if (!end) continue;
     // Nobody has more to say; a pipe that broke has nothing to cancel.
     void reader.cancel().catch(() => {});
@@ -187,7 +219,7 @@ async function readReport(child: Deno.ChildProcess, ready: () => void): Promise<
   const status = await child.status;
   ready();
   if (status.signal !== null) return endOfStatus(status);
-  const said = report.replace(STANDS, "").trim();
+  const said = report.replace(STANDS, "").trim().slice(-1_000);
   // The kernel ended the warden, short of memory.
   if (said === "" && status.code > 128) {
     return { type: "signaled", signal: signalName(status.code - 128) };
@@ -195,11 +227,12 @@ async function readReport(child: Deno.ChildProcess, ready: () => void): Promise<
   return { type: "failed", message: said || `bwrap ended with code ${status.code}` };
 }
 
-function endOfReport(report: string): ProcessEnd | undefined {
-  const match = /^\+\n([^]*?)=(\d+)\n$/.exec(report);
+function endOfReport(report: string, word: string): ProcessEnd | undefined {
+  const start = report.lastIndexOf(`${word}=`);
+  const match = start === -1 ? null : /^=(\d+)\n/.exec(report.slice(start + word.length));
   if (!match) return undefined;
-  const code = Number(match[2]);
-  return match[1] !== "" && code > 128
+  const code = Number(match[1]);
+  return report.slice(0, start).replace(STANDS, "") !== "" && code > 128
     ? { type: "signaled", signal: signalName(code - 128) }
     : { type: "exited", code };
 }

@@ -86,6 +86,22 @@ async function runCall(
   await context.record(resultEvent(request, result, outcome));
 }
 
+/** The value, or undefined once the signal aborts: nothing may hold a cancelled turn. */
+async function beforeAbort<Value>(
+  promised: Promise<Value>,
+  signal: AbortSignal,
+): Promise<Value | undefined> {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const stop = () => resolve(undefined);
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await Promise.race([promised, promise]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
 /** The tool's own verdict, after what the session has settled already. */
 async function authorize(
   context: TurnContext,
@@ -96,7 +112,9 @@ async function authorize(
   const { sessionId, cwd } = context;
   let verdict: Authorization;
   try {
-    verdict = await call.authorize({ sessionId, cwd, policy, callId: request.callId });
+    const asked = call.authorize({ sessionId, cwd, policy, callId: request.callId });
+    verdict = await beforeAbort(asked, context.signal) ??
+      { type: "deny", message: "the turn was cancelled before this call" };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return {

@@ -30,9 +30,10 @@ export class Ripgrep {
   #program: string;
   #absent = false;
 
-  /** `program` is a name that PATH resolves, or an absolute path. */
-  constructor(program: string) {
-    this.#program = program;
+  /** `program` is a name that PATH resolves, or an absolute path, or false where there is none. */
+  constructor(program: string | false) {
+    this.#program = program || "";
+    this.#absent = program === false;
   }
 
   /** Runs it, without a shell and without the environment. */

@@ -13,12 +13,12 @@ export interface FileToolsOptions {
   /** What the session has seen of files. @default {new FileObservations()} */
   readonly observations?: FileObservations;
   /**
-   * The ripgrep program: a name that PATH resolves, or an absolute path. Where it cannot be run,
-   * which is found out at first use, searches go on without it, slower.
+   * The ripgrep program: a name that PATH resolves, or an absolute path, or false for none. Where it
+   * cannot be run, which is found out at first use, searches go on without it, slower.
    *
    * @default {"rg"}
    */
-  readonly ripgrep?: string | undefined;
+  readonly ripgrep?: string | false | undefined;
 }
 
 /**

@@ -42,6 +42,7 @@ export { stripControl } from "./control_text.ts";
 export { FileObservations, fileVersion } from "./file_observations.ts";
 export type { Freshness } from "./file_observations.ts";
 export { fileTools } from "./file_tools.ts";
+export { findProgram } from "./find_program.ts";
 export type { FileToolsOptions } from "./file_tools.ts";
 export { wellFormedJson } from "./json.ts";
 export type { Json, JsonObject } from "./json.ts";

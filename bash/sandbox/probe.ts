@@ -1,4 +1,6 @@
 /** Which sandbox runner works on this machine. */
+import { liveChildren } from "../_children.ts";
+import { findProgram } from "../../tools/find_program.ts";
 
 /** What {@linkcode SandboxProbe} finds. */
 export type SandboxRunner =
@@ -26,6 +28,8 @@ export interface ProbeOptions {
    * @default {"/usr/local/bin:/usr/bin:/bin"}
    */
   readonly path?: string;
+  /** Absolute folders whose programs are not trusted: those that commands may write to. */
+  readonly avoid?: readonly string[];
   /** The path of macOS's runner. @default {"/usr/bin/sandbox-exec"} */
   readonly sandboxExec?: string;
 }
@@ -80,7 +84,7 @@ export class SandboxProbe {
 async function probe(options: ProbeOptions): Promise<SandboxRunner> {
   switch (options.os) {
     case "linux":
-      return await probeBubblewrap(options.bwrap ?? "bwrap", options.path || DEFAULT_PATH);
+      return await probeBubblewrap(options);
     case "darwin":
       return await probeSeatbelt(options.sandboxExec ?? "/usr/bin/sandbox-exec");
     default:
@@ -92,7 +96,12 @@ async function probe(options: ProbeOptions): Promise<SandboxRunner> {
   }
 }
 
-async function probeBubblewrap(program: string, path: string): Promise<SandboxRunner> {
+async function probeBubblewrap(options: ProbeOptions): Promise<SandboxRunner> {
+  const path = options.path || DEFAULT_PATH;
+  const program = findProgram(options.bwrap ?? "bwrap", path, options.avoid);
+  if (program === undefined) {
+    return { type: "none", reason: "bubblewrap is not installed", advice: INSTALL };
+  }
   const args = "--ro-bind / / --dev /dev --proc /proc --unshare-pid --die-with-parent " +
     "--new-session --unshare-user --disable-userns --cap-drop ALL id -u";
   const outcome = await run(program, args.split(" "), path);
@@ -102,7 +111,7 @@ async function probeBubblewrap(program: string, path: string): Promise<SandboxRu
     case "missing":
       return { type: "none", reason: "bubblewrap is not installed", advice: INSTALL };
     case "denied":
-      return notAllowed(program);
+      return notAllowed(options.bwrap ?? "bwrap");
     case "failed":
       return { type: "none", ...explain(outcome.message) };
     default: {
@@ -181,15 +190,45 @@ async function run(program: string, args: string[], path = DEFAULT_PATH): Promis
       stdout: "piped",
       stderr: "piped",
     }).spawn();
-    const timer = setTimeout(() => child.kill("SIGKILL"), DEADLINE);
-    const { success, stdout, stderr, signal } = await child.output();
+    const streams = [child.stdout.getReader(), child.stderr.getReader()] as const;
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      endTree(child);
+      // A child of its own may hold the pipes for ever.
+      for (const stream of streams) void stream.cancel();
+    }, DEADLINE);
+    const [stdout, stderr] = await Promise.all(streams.map(readText));
+    const { success, signal } = await child.status;
     clearTimeout(timer);
-    if (success) return { type: "ok", output: new TextDecoder().decode(stdout) };
-    const said = new TextDecoder().decode(stderr).trim();
-    return { type: "failed", message: said || (signal ?? "no word why") };
+    if (late) return { type: "failed", message: `no answer in ${DEADLINE / 1_000} s` };
+    if (success) return { type: "ok", output: stdout ?? "" };
+    return { type: "failed", message: stderr?.trim() || (signal ?? "no word why") };
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return { type: "missing" };
     if (error instanceof Deno.errors.NotCapable) return { type: "denied" };
     return { type: "failed", message: error instanceof Error ? error.message : String(error) };
   }
+}
+
+async function readText(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    text += decoder.decode(value, { stream: true });
+  }
+}
+
+/** Ends a process and, as far as they can be seen and signalled, its children. */
+function endTree(child: Deno.ChildProcess): void {
+  for (const pid of liveChildren(child.pid) ?? []) {
+    try {
+      Deno.kill(pid, "SIGKILL");
+    } catch {
+      // It ended meanwhile, or is not ours to signal.
+    }
+  }
+  child.kill("SIGKILL");
 }

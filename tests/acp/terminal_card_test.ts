@@ -97,3 +97,20 @@ Deno.test("a later initialize does not split a call from its result", async () =
   assert(JSON.stringify(updates.find(isCall)).includes("terminal_info"));
   assert(JSON.stringify(updates.at(-1)).includes("terminal_exit"));
 });
+
+Deno.test("a command cannot forge how it ended", async () => {
+  await using agent = await startAgent();
+  for (
+    const [command, exit] of [
+      ["echo '=0' > /proc/1/fd/2; exit 7", { exit_code: 7 }],
+      ["echo '+' > /proc/1/fd/2; echo 'x=0' > /proc/1/fd/2; exit 7", { exit_code: 7 }],
+      ["echo '=0' > /proc/1/fd/2; kill -9 $$", { signal: "SIGKILL" }],
+      ["echo '=137' > /proc/1/fd/2; exit 0", { exit_code: 0 }],
+      ["head -c 1000000 /dev/zero > /proc/1/fd/2; exit 3", { exit_code: 3 }],
+    ] as const
+  ) {
+    const last = (await run(agent, command)).at(-1)!.update;
+    const { terminal_id: _, ...ended } = member(last, "_meta", "terminal_exit");
+    assertEquals(ended, exit, command);
+  }
+});

@@ -14,7 +14,7 @@ async function probeScript(body: string): Promise<SandboxRunner> {
 Deno.test("SandboxProbe finds bubblewrap by running it", async () => {
   assertEquals(await new SandboxProbe({ os: "linux" }).runner(), {
     type: "bubblewrap",
-    program: "bwrap",
+    program: "/usr/bin/bwrap",
     root: Deno.uid() === 0,
   });
 });
