@@ -27,7 +27,7 @@ export function containmentNotice(grants: Grants, found: FoundRunner): string {
       return "commands: sandboxed by Seatbelt";
     case "none": {
       const rule = grants.bareBash
-        ? "each is asked about first, and then runs in a process group only"
+        ? "each is asked about first (not in full access), and runs in a process group only"
         : "none";
       return `commands: ${rule}, as no sandbox works: ${found.reason}. ${found.advice}`;
     }

@@ -43,13 +43,18 @@ export function authorizeCommand(
   const mode = wanted ?? policy.mode;
   const escalation = wanted === undefined
     ? undefined
-    : `escalate sandbox to ${wanted}: ${request.justification?.trim()}`;
+    : `escalate sandbox to ${wanted}: ${visible(request.justification?.trim() ?? "")}`;
+  const spelled = isPlain(request.command)
+    ? undefined
+    : `the command holds characters that cannot be seen or would mislead: ${
+      visible(request.command)
+    }`;
   if (isUnfenced(mode, options)) {
     const { runner } = options;
     const missing = runner.type === "none" ? describeMissingRunner(runner) : "";
     return {
       type: "ask",
-      reason: [escalation, `run without a sandbox. ${missing}`].filter(Boolean).join("; "),
+      reason: [escalation, `run without a sandbox. ${missing}`, spelled].filter(Boolean).join("; "),
       policy: { ...policy, mode, enforcement: "none" },
     };
   }
@@ -57,12 +62,28 @@ export function authorizeCommand(
   const prefix = commandPrefix(request.command, options.parser);
   return {
     type: "ask",
-    reason: escalation,
+    reason: [escalation, spelled].filter(Boolean).join("; "),
     policy: { ...policy, mode },
     ...(prefix !== undefined && {
       scope: { key: `bash:${mode}:${prefix}`, label: `\`${prefix}\` with ${mode}` },
     }),
   };
+}
+
+/** Control and direction characters, and gaps that push the rest out of sight. */
+const HIDDEN =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+function isPlain(command: string): boolean {
+  return command.search(HIDDEN) === -1 && !/[ \t]{40}|\n{5}/.test(command);
+}
+
+/** A text with nothing in it that a person would not see. */
+function visible(text: string): string {
+  return text
+    .replace(HIDDEN, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`)
+    .replace(/[ \t]{40,}/g, (gap) => `[${gap.length} blanks]`)
+    .replace(/\n{5,}/g, (gap) => `[${gap.length} line ends]`);
 }
 
 /** Whether the mode asks for a fence that this machine does not have. */

@@ -159,8 +159,17 @@ function direct(child: Deno.ChildProcess, containment: Containment): Shell {
     output: child.stdout,
     preface: readBounded(child.stderr).then(hideJoin),
     ready: Promise.resolve(),
-    ended: child.status.then(endOfStatus),
+    ended: child.status.then(endOfStatus, endOfUnknownSignal),
   };
+}
+
+/** Deno has no name for the real-time signals and fails with their number. */
+function endOfUnknownSignal(error: unknown): ShellEnd {
+  const message = error instanceof Error ? error.message : String(error);
+  const number = /^Invalid signal: (\d+)$/.exec(message)?.[1];
+  return number === undefined
+    ? { type: "failed", message }
+    : { type: "signaled", signal: signalName(Number(number)) };
 }
 
 /** Bash quotes the line with a syntax error: as the user wrote it. */

@@ -94,6 +94,11 @@ function isRemoteStore(path: string): boolean {
  */
 export async function openKv(path: string, options: OpenKvOptions = {}): Promise<Kv> {
   if (isRemoteStore(path)) return await openServer(path, options);
+  await makePrivate(path);
+  return await openFile(path);
+}
+
+async function openFile(path: string): Promise<Kv> {
   try {
     const builtIn = (Deno as unknown as { openKv?: (path: string) => Promise<Kv> }).openKv;
     if (builtIn) return fileKv(await builtIn.call(Deno, path), path);
@@ -106,6 +111,19 @@ export async function openKv(path: string, options: OpenKvOptions = {}): Promise
     throw new StoreOpenError(`Cannot open the session store "${path}": ${reason}`, {
       cause: error,
     });
+  }
+}
+
+/**
+ * Makes the file of a new store readable by its owner only: prompts and outputs are nobody else's
+ * business, wherever it lies. The database's other files take over its mode.
+ */
+async function makePrivate(path: string): Promise<void> {
+  if (path === ":memory:") return;
+  try {
+    using _file = await Deno.open(path, { write: true, createNew: true, mode: 0o600 });
+  } catch {
+    // It is there already, or cannot be made: then opening it says why.
   }
 }
 

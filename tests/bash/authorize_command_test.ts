@@ -89,3 +89,17 @@ Deno.test("authorizeCommand() asks once for a wider mode that is not enforced ei
   assertStringIncludes(verdict.reason, "escalate sandbox to workspace-write: to see; run without");
   assertEquals(verdict.policy?.enforcement, "none");
 });
+
+Deno.test("authorizeCommand() spells out what a person would not see", () => {
+  const ask = (command: string, justification = "to see") => {
+    const request = { command, justification, sandbox_permissions: "danger-full-access" } as const;
+    const verdict = authorize(request, "workspace-write", BWRAP);
+    assert(verdict.type === "ask");
+    return verdict.reason;
+  };
+  assertEquals(ask("git status"), "escalate sandbox to danger-full-access: to see");
+  assertStringIncludes(ask(`ls${" ".repeat(3_000)}; rm x`), "ls[3000 blanks]; rm x");
+  assertStringIncludes(ask(`ls${"\n".repeat(200)}rm x`), "ls[200 line ends]rm x");
+  assertStringIncludes(ask("ls \u202e x\r\u001b[2K"), "ls \\u202e x\\u000d\\u001b[2K");
+  assertStringIncludes(ask("ls", "a\u202eb"), "a\\u202eb");
+});

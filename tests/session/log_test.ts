@@ -214,3 +214,16 @@ Deno.test("openSessionStore() names the path it cannot open", async () => {
     await Deno.remove(directory, { recursive: true });
   }
 });
+
+Deno.test({
+  name: "openSessionStore() makes a file that only its owner can read",
+  ignore: Deno.build.os === "windows",
+  fn: async () => {
+    await using at = await place();
+    await at.store.create({ cwd: "/" });
+    for (const suffix of ["", "-wal"]) {
+      const { mode } = await Deno.stat(`${at.path}${suffix}`);
+      assertEquals((mode ?? 0) & 0o777, 0o600, suffix);
+    }
+  },
+});
