@@ -18,7 +18,7 @@ export function storePath(kv: string): string {
 
 /** The files of the log: what no call may write to. */
 export function storeFiles(kv: string): string[] {
-  return isRemote(kv) ? [] : [kv, `${kv}-wal`, `${kv}-shm`, `${kv}-journal`];
+  return isRemote(kv) ? [] : [kv, `${kv}-wal`, `${kv}-shm`];
 }
 
 /**

@@ -1,5 +1,4 @@
 /** What a session keeps on disk beside the store: long outputs and temporary files of commands. */
-import { join } from "node:path";
 
 /** How the names of a session's folders in the data folder begin. Short: sockets are made there. */
 export function sessionFolderPrefix(sessionId: string): string {
@@ -21,5 +20,5 @@ export async function removeSessionFiles(dataDirectory: string, sessionId: strin
     if (error instanceof Deno.errors.NotFound) return;
     throw error;
   }
-  for (const name of names) await Deno.remove(join(dataDirectory, name), { recursive: true });
+  for (const name of names) await Deno.remove(`${dataDirectory}/${name}`, { recursive: true });
 }
