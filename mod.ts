@@ -26,6 +26,8 @@
  *
  * @module
  */
+import { guardStdout } from "./acp/_console_guard.ts";
+
 export { connectBridge, stdioStream } from "./acp/mod.ts";
 export type {
   BridgeConnection,
@@ -81,6 +83,8 @@ export { ToolRegistry } from "./tools/tool_registry.ts";
 export type { Preparation, PreparedCall, ToolDefinition } from "./tools/tool_registry.ts";
 
 if (import.meta.main) {
+  // Before anything else has a turn that could print.
+  const stdout = guardStdout();
   const { serve } = await import("./acp/serve.ts");
-  await serve();
+  await serve(stdout);
 }

@@ -2,7 +2,7 @@
 import type { AuthMethod } from "@agentclientprotocol/sdk";
 import packageInfo from "../deno.json" with { type: "json" };
 import { type CatalogueConfig, catalogueConfigFromEnv } from "../session/model/catalogue_config.ts";
-import { guardStdout } from "./_console_guard.ts";
+import type { Stdout } from "./_console_guard.ts";
 import { canRunCommands, containmentNotice } from "./_containment_notice.ts";
 import { openDataFolder, storeFiles, storePath } from "./_data_folder.ts";
 import { type Grants, type PermissionQuery, readEnvironment, readGrants } from "./_grants.ts";
@@ -29,7 +29,10 @@ const granted: PermissionQuery = (descriptor) =>
   Deno.permissions.querySync(descriptor).state === "granted";
 
 /** Runs the program to its end and exits the process. */
-export async function serve(): Promise<void> {
+export async function serve(stdout: Stdout): Promise<void> {
+  const print = (text: string): void => {
+    stdout.writeSync(new TextEncoder().encode(text));
+  };
   const env = readEnvironment(granted, {
     all: () => Deno.env.toObject(),
     get: (name) => Deno.env.get(name),
@@ -44,7 +47,7 @@ export async function serve(): Promise<void> {
       complain(invocation.message);
       return Deno.exit(2);
     case "command": {
-      const { runStoreCommand } = await import("./commands/run_store_command.ts");
+      const { runStoreCommand } = await later("./commands/run_store_command.ts");
       const { name, args, settings } = invocation;
       return Deno.exit(
         await runStoreCommand(name, args, {
@@ -59,7 +62,7 @@ export async function serve(): Promise<void> {
       );
     }
     case "program": {
-      const { runProgramCommand } = await import("./commands/run_program_command.ts");
+      const { runProgramCommand } = await later("./commands/run_program_command.ts");
       const { name, args, settings } = invocation;
       return Deno.exit(await runProgramCommand(name, args, { settings, env, print, complain }));
     }
@@ -77,13 +80,23 @@ export async function serve(): Promise<void> {
         return Deno.exit(2);
       }
       const settings = { ...invocation.settings, kv: storePath(invocation.settings.kv) };
-      return Deno.exit(await serveStdio({ settings, env, grants, models: models.config }));
+      return Deno.exit(
+        await serveStdio({
+          settings,
+          env,
+          grants,
+          models: models.config,
+          frames: stdout.frames,
+        }),
+      );
     }
   }
 }
 
 /** What the program was started with. */
 interface Start {
+  /** Stdout, for frames and nothing else. */
+  readonly frames: WritableStream<Uint8Array>;
   readonly settings: Settings;
   readonly env: Record<string, string>;
   readonly grants: Grants;
@@ -96,7 +109,7 @@ async function serveStdio(start: Start): Promise<number> {
     ? (error: unknown) => complain(error instanceof Error ? error.stack ?? error.message : error)
     : () => {};
   const resources = new AsyncDisposableStack();
-  const bridge = connectBridge(stdioStream(Deno.stdin.readable, guardStdout()), {
+  const bridge = connectBridge(stdioStream(Deno.stdin.readable, start.frames), {
     agentInfo: { name: "dsh-acp", title: "DSH", version: packageInfo.version },
     authMethods: AUTH_METHODS,
     directories,
@@ -129,10 +142,10 @@ async function openServices(
   report: (error: unknown) => void,
 ): Promise<BridgeServices> {
   const [session, { modelCatalogue }, tools, bash] = await Promise.all([
-    import("../session/mod.ts"),
-    import("../session/model/catalogue.ts"),
-    import("../tools/mod.ts"),
-    import("../bash/mod.ts"),
+    later("../session/mod.ts"),
+    later("../session/model/catalogue.ts"),
+    later("../tools/mod.ts"),
+    later("../bash/mod.ts"),
   ]);
   const folder = await openDataFolder(settings, grants);
   if (folder.type !== "ready") complain(folder.message);
@@ -203,6 +216,25 @@ async function openServices(
   };
 }
 
+/**
+ * What is not needed for the first answer. Deno reads ahead what the literal of a dynamic import
+ * names, with all that it imports in turn: half as much again as the whole start. So these paths are
+ * no literals at the import, and who packs the program has to be told of them.
+ */
+interface LaterModules {
+  readonly "../bash/mod.ts": typeof import("../bash/mod.ts");
+  readonly "../session/mod.ts": typeof import("../session/mod.ts");
+  readonly "../session/model/catalogue.ts": typeof import("../session/model/catalogue.ts");
+  readonly "../tools/mod.ts": typeof import("../tools/mod.ts");
+  readonly "./commands/run_program_command.ts": typeof import("./commands/run_program_command.ts");
+  readonly "./commands/run_store_command.ts": typeof import("./commands/run_store_command.ts");
+}
+
+/** Imports one of them. */
+export function later<Path extends keyof LaterModules>(path: Path): Promise<LaterModules[Path]> {
+  return import(path);
+}
+
 /** Why sessions cannot start with the permission mode that was asked for. */
 function permissionModeProblem(
   { permissionMode }: Settings,
@@ -248,8 +280,4 @@ function isFailure(reason: unknown): boolean {
 
 function complain(message: unknown): void {
   Deno.stderr.writeSync(new TextEncoder().encode(`dsh-acp: ${message}\n`));
-}
-
-function print(text: string): void {
-  Deno.stdout.writeSync(new TextEncoder().encode(text));
 }

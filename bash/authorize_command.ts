@@ -72,6 +72,7 @@ export function authorizeCommand(
 
 /** Control and direction characters, and gaps that push the rest out of sight. */
 const HIDDEN =
+  // deno-lint-ignore no-control-regex -- they are what is looked for
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
 function isPlain(command: string): boolean {

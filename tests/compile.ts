@@ -6,6 +6,7 @@
  * `deno compile` puts the modules behind a base runtime (denort) that it downloads from dl.deno.land,
  * or takes from `DENORT_BIN`. The exit code is 1 when a platform could not be built.
  */
+import { LATER_MODULES } from "../acp/later_modules.ts";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -105,6 +106,7 @@ export async function compileTo(target: Target, output: string, denort?: string)
       "compile",
       ...COMPILE_FLAGS,
       ...GRANTS,
+      ...LATER_MODULES.flatMap((path) => ["--include", join("acp", path)]),
       "--target",
       target.triple,
       "--output",

@@ -1,4 +1,5 @@
 /** The executable: what is packed into it, and that it works where there is nothing else. */
+import { LATER_MODULES } from "../acp/later_modules.ts";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -48,8 +49,16 @@ async function inFolder(run: (folder: string) => Promise<void>): Promise<void> {
 
 /** The npm packages that the program's modules name, those imported late included, and theirs. */
 async function packagesOfProgram(): Promise<string[]> {
+  const found = new Set<string>();
+  for (const module of ["mod.ts", ...LATER_MODULES.map((path) => join("acp", path))]) {
+    for (const name of await packagesOf(module)) found.add(name);
+  }
+  return [...found].sort();
+}
+
+async function packagesOf(module: string): Promise<string[]> {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["info", "--no-lock", "--json", "mod.ts"],
+    args: ["info", "--no-lock", "--json", module],
     cwd: ROOT,
     stdin: "null",
   }).output();
@@ -68,7 +77,7 @@ async function packagesOfProgram(): Promise<string[]> {
     for (const dependency of entry.dependencies) visit(dependency);
   };
   for (const { npmPackage } of graph.modules) if (npmPackage !== undefined) visit(npmPackage);
-  return [...new Set(found.values())].sort();
+  return [...found.values()];
 }
 
 Deno.test("deno task compile refuses a DENORT_BIN that is no base runtime", async () => {
@@ -144,7 +153,7 @@ Deno.test("deno task compile says so when the base runtime cannot be had", async
   });
 });
 
-Deno.test("everything the program imports late is named by a literal, so that it is packed", async () => {
+Deno.test("everything the program imports late is a literal or in the list that is packed", async () => {
   const source = await readModules(new URL("../", import.meta.url), [
     "mod.ts",
     "acp",
@@ -156,7 +165,13 @@ Deno.test("everything the program imports late is named by a literal, so that it
     [...code.matchAll(/\bimport\(\s*([^"'\s)][^)]*)\)/g)].map(([, what]) => `${path}: ${what}`)
   );
   // It stands for npm:@deno/kv, which an executable never needs: it has Deno.openKv.
-  assertEquals(computed, ["session/kv.ts: fallback"]);
+  assertEquals(computed, ["acp/serve.ts: path", "session/kv.ts: fallback"]);
+});
+
+Deno.test("the list that is packed names every module the program imports later", async () => {
+  const source = await Deno.readTextFile(new URL("../acp/serve.ts", import.meta.url));
+  const named = [...source.matchAll(/readonly "(\.{1,2}\/[^"]+)": typeof import/g)];
+  assertEquals(named.map(([, path]) => path).sort(), [...LATER_MODULES].sort());
 });
 
 /** The first way of use: a model, its tools, an end, and the session in a new process. */

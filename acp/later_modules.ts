@@ -1,0 +1,9 @@
+/** The modules, as paths from this folder: what `deno compile --include` is given. */
+export const LATER_MODULES: readonly string[] = [
+  "../bash/mod.ts",
+  "../session/mod.ts",
+  "../session/model/catalogue.ts",
+  "../tools/mod.ts",
+  "./commands/run_program_command.ts",
+  "./commands/run_store_command.ts",
+];
