@@ -4,6 +4,5 @@ export const LATER_MODULES: readonly string[] = [
   "../session/mod.ts",
   "../session/model/catalogue.ts",
   "../tools/mod.ts",
-  "./commands/run_program_command.ts",
   "./commands/run_store_command.ts",
 ];

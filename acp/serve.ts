@@ -61,11 +61,6 @@ export async function serve(stdout: Stdout): Promise<void> {
         }),
       );
     }
-    case "program": {
-      const { runProgramCommand } = await later("./commands/run_program_command.ts");
-      const { name, args, settings } = invocation;
-      return Deno.exit(await runProgramCommand(name, args, { settings, env, print, complain }));
-    }
     case "serve": {
       const { model } = invocation.settings;
       const models = catalogueConfigFromEnv(env, model === undefined ? {} : { model });
@@ -226,7 +221,6 @@ interface LaterModules {
   readonly "../session/mod.ts": typeof import("../session/mod.ts");
   readonly "../session/model/catalogue.ts": typeof import("../session/model/catalogue.ts");
   readonly "../tools/mod.ts": typeof import("../tools/mod.ts");
-  readonly "./commands/run_program_command.ts": typeof import("./commands/run_program_command.ts");
   readonly "./commands/run_store_command.ts": typeof import("./commands/run_store_command.ts");
 }
 

@@ -33,13 +33,6 @@ export type Invocation =
     readonly args: readonly string[];
     readonly settings: Settings;
   }
-  /** A command that is about the program itself. */
-  | {
-    readonly type: "program";
-    readonly name: ProgramCommandName;
-    readonly args: readonly string[];
-    readonly settings: Settings;
-  }
   | { readonly type: "help" }
   | { readonly type: "version" }
   /** `message` names the flag or variable, the rule and the value. */
@@ -57,10 +50,6 @@ export type CommandName = typeof COMMANDS[number];
 
 const COMMANDS = ["export", "import", "prune", "repair"] as const;
 
-/** The commands for trying and checking the program. */
-export type ProgramCommandName = typeof PROGRAM_COMMANDS[number];
-
-const PROGRAM_COMMANDS = ["chat", "doctor"] as const;
 const FLAGS = ["--kv", "--model", "--permission-mode", "--sandbox-network"] as const;
 const PERMISSION_MODES = ["workspace-write", "danger-full-access"];
 
@@ -73,8 +62,6 @@ Usage: dsh-acp [options]
 Serves ACP on stdin and stdout until stdin closes. An editor starts it; see the README.
 
 Commands:
-  chat                        talk to the agent here, without an editor
-  doctor                      check what the agent needs and say what is missing
   export ID                   write a session to stdout, as JSON Lines
   import FILE                 read a session from such a file
   repair ID [--write]         say what is damaged in a session; with --write, mend it
@@ -97,12 +84,12 @@ DSH_LOG=debug writes a log to stderr.`;
 /** Reads the command line and the environment. Flags win. */
 export function readSettings({ args, env, os }: Surroundings): Invocation {
   const flags = new Map<string, string>();
-  const command: { name?: CommandName | ProgramCommandName; args: string[] } = { args: [] };
+  const command: { name?: CommandName; args: string[] } = { args: [] };
   for (let index = 0; index < args.length; index++) {
     const [name = "", inline] = splitFlag(args[index]!);
     if (name === "--help" || name === "-h") return { type: "help" };
     if (name === "--version" || name === "-V") return { type: "version" };
-    if (command.name === undefined && (isCommand(name) || isProgramCommand(name))) {
+    if (command.name === undefined && isCommand(name)) {
       command.name = name;
       continue;
     }
@@ -165,11 +152,9 @@ export function readSettings({ args, env, os }: Surroundings): Invocation {
     questionTimeoutMs: questionTimeout * 1_000,
     debug: log === "debug",
   };
-  const { name, args: rest } = command;
-  if (name === undefined) return { type: "serve", settings };
-  return isCommand(name)
-    ? { type: "command", name, args: rest, settings }
-    : { type: "program", name, args: rest, settings };
+  return command.name === undefined
+    ? { type: "serve", settings }
+    : { type: "command", name: command.name, args: command.args, settings };
 }
 
 /** The platform's folder for application data: XDG Base Directory on Linux. */
@@ -190,10 +175,6 @@ function dataFolder(env: Surroundings["env"], os: Surroundings["os"]): string | 
 /** Without a home the agent's own folder stands beside the store. */
 function besideStore(kv: string | undefined): string | undefined {
   return kv === undefined || /^https?:/i.test(kv) ? undefined : `${kv}.files`;
-}
-
-function isProgramCommand(name: string): name is ProgramCommandName {
-  return (PROGRAM_COMMANDS as readonly string[]).includes(name);
 }
 
 function isCommand(name: string): name is CommandName {

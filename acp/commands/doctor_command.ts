@@ -1,4 +1,0 @@
-import type { ProgramCommand } from "./run_program_command.ts";
-
-/** Being written. */
-export const doctorCommand: ProgramCommand = () => Promise.resolve(1);
