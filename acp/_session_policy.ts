@@ -12,7 +12,7 @@ export interface PolicyOptions {
 }
 
 /**
- * Makes a session's policy: the workspace, less what could run code or holds the log. A mode that
+ * Makes a session's policy: the workspace, less what is the agent's own. A mode that
  * Deno's permissions cannot honour becomes the next narrower one, so that a sandbox runner, which
  * is free to write, never does what this process may not.
  *
@@ -26,7 +26,7 @@ export function sessionPolicy(
   return (mode) => ({
     mode: honoured(mode, grants, writable),
     writableRoots: [cwd],
-    protectedPaths: [`${cwd}/.git/hooks`, `${cwd}/.git/config`, ...ownPaths],
+    protectedPaths: ownPaths,
     network,
     enforcement: "sandbox",
   });

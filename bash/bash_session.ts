@@ -5,9 +5,10 @@ import { SessionFolder } from "./_session_folder.ts";
 import { BackgroundTasks } from "./background_tasks.ts";
 import { shellEnvironment } from "./env.ts";
 import type { RunOptions } from "./run_command.ts";
-import { existing } from "./sandbox/_protected_paths.ts";
 import { chooseContainment } from "./sandbox/choose_containment.ts";
 import type { SandboxProbe, SandboxRunner } from "./sandbox/probe.ts";
+import { nestedRepositories } from "./sandbox/git_places.ts";
+import { type GuardedPaths, guardedPaths } from "./sandbox/guarded_paths.ts";
 import { sealNewPaths } from "./sandbox/seal_new_paths.ts";
 import { Sweeper } from "./sweeper.ts";
 
@@ -41,8 +42,9 @@ export class BashSession implements AsyncDisposable {
   readonly #options: BashSessionOptions;
   readonly #sweeper = new Sweeper();
   readonly #folder: SessionFolder;
-  /** Protected paths that were not there when a command began, with the roots it could write to. */
-  readonly #missing = new Map<string, readonly string[]>();
+  readonly #nested = new Map<string, readonly string[]>();
+  /** What was protected when the first command began that has not been looked at since. */
+  #guarded: GuardedPaths | undefined;
 
   /** Nothing is started or made before it is needed. */
   constructor(options: BashSessionOptions) {
@@ -70,9 +72,8 @@ export class BashSession implements AsyncDisposable {
       };
     }
     const [runner, folders] = await Promise.all([this.runner(), this.#folder.folders()]);
-    const { policy } = context;
     this.sealNewPaths();
-    this.#rememberMissing(policy);
+    const policy = this.#guard(context.policy);
     const choice = chooseContainment({
       policy,
       runner,
@@ -95,18 +96,30 @@ export class BashSession implements AsyncDisposable {
     };
   }
 
-  /** Makes harmless what commands created at protected paths, once none of them runs. */
+  /** Makes harmless what commands created where git looks, once none of them runs. */
   sealNewPaths(): void {
+    if (this.#guarded === undefined) return;
     if (this.tasks.list().some(({ state }) => state.type === "running")) return;
-    for (const [path, roots] of this.#missing) sealNewPaths([path], roots);
-    this.#missing.clear();
+    sealNewPaths(this.#guarded, this.#guardedPaths(this.#guarded.policy));
+    this.#guarded = undefined;
   }
 
-  #rememberMissing(policy: SandboxPolicy): void {
-    if (policy.mode !== "workspace-write" || policy.enforcement !== "sandbox") return;
-    for (const path of policy.protectedPaths) {
-      if (existing(path) === undefined) this.#missing.set(path, policy.writableRoots);
-    }
+  /** Adds to the protected paths what git would run something from. */
+  #guard(policy: SandboxPolicy): SandboxPolicy {
+    // Elsewhere nothing can be written, or everything.
+    if (policy.mode !== "workspace-write" || policy.enforcement !== "sandbox") return policy;
+    const guarded = this.#guardedPaths(policy);
+    this.#guarded ??= guarded;
+    return { ...policy, protectedPaths: [...guarded.paths] };
+  }
+
+  #guardedPaths(policy: SandboxPolicy): GuardedPaths {
+    return guardedPaths(policy, (root) => {
+      // Once: what a command clones later is its own business.
+      const nested = this.#nested.get(root) ?? nestedRepositories(root);
+      this.#nested.set(root, nested);
+      return nested;
+    });
   }
 
   /** Ends the tasks, then removes the files. */

@@ -1,5 +1,5 @@
 /** Decides whether the session's sandbox policy lets a file tool write to a path. */
-import { dirname, isAbsolute, relative, sep } from "node:path";
+import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { describeFileError } from "./_file_error.ts";
 import { followLinks, type RealPlace } from "./_follow_links.ts";
 import type { SandboxMode, SandboxPolicy } from "./sandbox_policy.ts";
@@ -17,7 +17,8 @@ export type WriteCheck =
  * Follows the links of an absolute path and holds the place they lead to against the policy.
  * Writable roots and protected paths are compared both by name and by identity (device and inode),
  * so another spelling on a file system that ignores case does not slip through. A writable root that
- * is a file, or does not exist yet, makes that one path writable.
+ * is a file, or does not exist yet, makes that one path writable. Below a writable root nothing named
+ * `.git`, and nothing in it, is written: git runs programs that are named there.
  *
  * The answer is true for the moment it is given. A writer asks again just before it commits.
  *
@@ -78,6 +79,14 @@ async function checkWorkspace(
     return refused(`${path}`, policy, `writes only inside ${roots}${via}`, "a path inside it");
   }
 
+  const repository = repositoryOf(
+    place.path,
+    await Promise.all(policy.writableRoots.map(followLinks)),
+  );
+  if (repository !== undefined) {
+    const limit = `no writes to "${repository}"${via}`;
+    return refused(path, policy, limit, "a git command that changes it");
+  }
   for (const protectedPath of policy.protectedPaths) {
     const real = await followLinks(protectedPath);
     // A file in place of the folder that holds a protected path would replace that path too.
@@ -90,6 +99,15 @@ async function checkWorkspace(
     }
   }
   return { type: "allowed", ...place };
+}
+
+/** The `.git` that holds the path: git runs programs that are named there. Only git writes to it. */
+function repositoryOf(path: string, roots: readonly RealPlace[]): string | undefined {
+  const root = roots.find((one) => isWithin(one.path, path));
+  if (root === undefined) return undefined;
+  const names = relative(root.path, path).split(sep);
+  const index = names.findIndex((name) => caseless(name) === ".git");
+  return index < 0 ? undefined : join(root.path, ...names.slice(0, index + 1));
 }
 
 function refused(path: string, policy: SandboxPolicy, limit: string, accepted: string): WriteCheck {

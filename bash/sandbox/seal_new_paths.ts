@@ -1,35 +1,52 @@
 import { basename, dirname, join } from "node:path";
 import { existing, isInside } from "./_protected_paths.ts";
+import type { GuardedPaths } from "./guarded_paths.ts";
 
 /**
- * Makes harmless what a command created at protected paths that did not exist when it began.
+ * Makes harmless what commands created at protected paths that did not exist when they began.
  *
  * `git init` in the workspace is a fair thing to do, and nothing can be mounted over a `.git` that is
  * not there yet; but a hook or a `core.fsmonitor` planted on the way would run later, outside the
  * sandbox, when the user runs git. So once the command is over, new hooks are no longer executable
- * (git then passes over them), and of a new `config` only settings stay that run nothing. The next
- * command finds both read-only.
+ * (git then passes over them), of a new `config` only settings stay that run nothing, and a new
+ * pointer to a repository that the next command could write to unseen is removed. The next command
+ * finds the rest read-only.
  *
  * Nothing of the session may run meanwhile: this program follows the path with rights of its own.
  * What a link leads out of the roots is left alone for that reason, and because commands cannot
  * have written it.
  *
- * @param paths Protected paths that were missing.
- * @param roots The folders that commands may write to.
+ * @param before What was protected when the first of the commands began.
+ * @param after What has to be protected now.
  * @returns The paths that were changed.
  */
-export function sealNewPaths(paths: Iterable<string>, roots: readonly string[]): string[] {
-  const realRoots = roots.map(existing).filter((root) => root !== undefined);
-  return [...paths].filter((path) => {
-    const folder = existing(dirname(path));
-    if (folder === undefined || !realRoots.some((root) => isInside(folder, root))) return false;
-    try {
-      return basename(path) === "config" ? sealConfig(path) : disarm(path);
-    } catch {
-      // Still missing, or made unreadable: then git cannot use it either.
-      return false;
-    }
-  });
+export function sealNewPaths(before: GuardedPaths, after: GuardedPaths): string[] {
+  const roots = after.policy.writableRoots.map(existing).filter((root) => root !== undefined);
+  const inRoots = (path: string) => {
+    const real = existing(path);
+    return real !== undefined && roots.some((root) => isInside(real, root));
+  };
+  const changed: string[] = [];
+  for (const [pointer, target] of after.pointers) {
+    const isNew = !before.pointers.has(pointer) || before.pointers.get(pointer) !== target;
+    if (!isNew || !inRoots(dirname(pointer)) || target !== undefined && inRoots(target)) continue;
+    if (attempt(() => Deno.removeSync(pointer))) changed.push(pointer);
+  }
+  for (const path of after.present) {
+    if (before.present.has(path) || after.pointers.has(path) || !inRoots(dirname(path))) continue;
+    const isConfig = /^config(?:\.worktree)?$/.test(basename(path));
+    if (attempt(() => isConfig ? sealConfig(path) : disarm(path))) changed.push(path);
+  }
+  return changed;
+}
+
+function attempt(change: () => boolean | void): boolean {
+  try {
+    return change() ?? true;
+  } catch {
+    // Gone meanwhile, or not ours to change: then it is no ordinary repository of the user's.
+    return false;
+  }
 }
 
 /** Takes the right to be executed from everything in a folder; a link to one is removed. */

@@ -97,32 +97,51 @@ Deno.test("checkWrite() accepts a writable root that is a link", async () => {
 Deno.test("checkWrite() refuses protected paths, what is below and what would replace them", async () => {
   await using ws = await Workspace.open();
   const rules = policy("workspace-write", [ws.cwd], [
-    ws.path(".git/hooks"),
-    ws.path(".git/config"),
+    ws.path("own/hooks"),
+    ws.path("own/config"),
   ]);
   const forbidden = [
-    ".git/hooks",
-    ".git/hooks/pre-commit",
-    ".git/hooks/a/b",
-    ".git/config",
-    ".git",
-    ".GIT/Hooks/x",
-    ".git/CONFIG",
-    "x/../.git/config",
+    "own/hooks",
+    "own/hooks/pre-commit",
+    "own/hooks/a/b",
+    "own/config",
+    "own",
+    "OWN/Hooks/x",
+    "own/CONFIG",
+    "x/../own/config",
   ];
   for (const name of forbidden) {
     assertEquals(await verdict(ws.path(name), rules), "refused", name);
   }
-  await Deno.mkdir(ws.path(".git/hooks"), { recursive: true });
-  await Deno.writeTextFile(ws.path(".git/config"), "");
-  await Deno.symlink(".git/hooks", ws.path("innocent"));
-  await Deno.symlink(".git", ws.path("alias"));
+  await Deno.mkdir(ws.path("own/hooks"), { recursive: true });
+  await Deno.writeTextFile(ws.path("own/config"), "");
+  await Deno.symlink("own/hooks", ws.path("innocent"));
+  await Deno.symlink("own", ws.path("alias"));
   for (const name of [...forbidden, "innocent/x", "alias/config"]) {
     assertEquals(await verdict(ws.path(name), rules), "refused", name);
   }
-  for (const name of [".git/HEAD", ".git/hooks2/x", ".github/x", ".gitignore"]) {
+  for (const name of ["own/HEAD", "own/hooks2/x", "own2/x"]) {
     assertEquals(await verdict(ws.path(name), rules), `allowed ${ws.path(name)}`, name);
   }
+});
+
+Deno.test("checkWrite() leaves every .git to git", async () => {
+  await using ws = await Workspace.open();
+  const rules = policy("workspace-write", [ws.cwd]);
+  await Deno.mkdir(ws.path("sub/.git"), { recursive: true });
+  await Deno.symlink("sub/.git", ws.path("alias"));
+  for (const name of [".git", ".git/config", ".Git/HEAD", "sub/.git/x", "new/.git", "alias/x"]) {
+    assertEquals(await verdict(ws.path(name), rules), "refused", name);
+  }
+  for (const name of [".github/x", ".gitignore", "git/x", "x.git/config"]) {
+    assertEquals(await verdict(ws.path(name), rules), `allowed ${ws.path(name)}`, name);
+  }
+  // The workspace itself may lie in one.
+  const inner = policy("workspace-write", [ws.path("sub/.git")]);
+  assertEquals(
+    await verdict(ws.path("sub/.git/x"), inner),
+    `allowed ${ws.path("sub/.git/x")}`,
+  );
 });
 
 Deno.test("checkWrite() refuses another hard link of a protected file", async () => {
