@@ -27,6 +27,7 @@ export function sessionPolicy(
     mode: honoured(mode, grants, writable),
     writableRoots: [cwd],
     protectedPaths: ownPaths,
+    canWrite: grants.canWrite,
     network,
     enforcement: "sandbox",
   });

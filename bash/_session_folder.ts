@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { removePrefixed, removeTree } from "../tools/remove_tree.ts";
 
 /** The session's own folders on disk. */
 export interface SessionFolders {
@@ -11,15 +12,16 @@ export interface SessionFolders {
 /** A private folder that is made when first needed and goes with its session. */
 export class SessionFolder implements AsyncDisposable {
   readonly #root: string;
-  readonly #prefix: string;
+  readonly #prefix: string | undefined;
   #made: Promise<SessionFolders | undefined> | undefined;
   #base: string | undefined;
 
   /**
    * @param root An existing folder to make it in.
-   * @param prefix How its name begins.
+   * @param prefix How its name begins, and no other session's. Other folders with such a name are
+   *   left of a process that was killed: they are removed first. Absent: a name like any other.
    */
-  constructor(root: string, prefix = "dsh-") {
+  constructor(root: string, prefix?: string) {
     this.#root = root;
     this.#prefix = prefix;
   }
@@ -33,15 +35,16 @@ export class SessionFolder implements AsyncDisposable {
     await this.#made;
     if (this.#base === undefined) return;
     try {
-      await Deno.remove(this.#base, { recursive: true });
+      await removeTree(this.#base);
     } catch {
-      // A command took away permissions; the system's own cleaning has to do.
+      // It has become another user's: the system's own cleaning has to do.
     }
   }
 
   async #make(): Promise<SessionFolders | undefined> {
     try {
-      this.#base = await Deno.makeTempDir({ dir: this.#root, prefix: this.#prefix });
+      if (this.#prefix) await removePrefixed(this.#root, this.#prefix);
+      this.#base = await Deno.makeTempDir({ dir: this.#root, prefix: this.#prefix ?? "dsh-" });
       const folders = { tmp: join(this.#base, "tmp"), output: join(this.#base, "output") };
       for (const path of [folders.tmp, folders.output]) await Deno.mkdir(path, { mode: 0o700 });
       return folders;

@@ -3,8 +3,9 @@ import type { SandboxPolicy } from "../tools/sandbox_policy.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import { SessionFolder } from "./_session_folder.ts";
 import { BackgroundTasks } from "./background_tasks.ts";
-import { shellEnvironment } from "./env.ts";
+import { shellEnvironment, withoutServices } from "./env.ts";
 import type { RunOptions } from "./run_command.ts";
+import { serviceMasks } from "./sandbox/_service_sockets.ts";
 import { chooseContainment } from "./sandbox/choose_containment.ts";
 import type { SandboxProbe, SandboxRunner } from "./sandbox/probe.ts";
 import { nestedRepositories } from "./sandbox/git_places.ts";
@@ -20,7 +21,7 @@ export interface BashSessionOptions {
   readonly probe: SandboxProbe;
   /** An existing folder in which the session's private one is made. */
   readonly tempRoot: string;
-  /** How that folder's name begins, for who looks for a session's files. @default {"dsh-"} */
+  /** How that folder's name begins, and no other session's: what is left of earlier ones goes. */
   readonly folderPrefix?: string;
 }
 
@@ -74,20 +75,25 @@ export class BashSession implements AsyncDisposable {
     const [runner, folders] = await Promise.all([this.runner(), this.#folder.folders()]);
     this.sealNewPaths();
     const policy = this.#guard(context.policy);
+    const fenced = policy.mode !== "danger-full-access" && policy.enforcement === "sandbox";
+    const own = [...policy.writableRoots, ...folders ? [folders.tmp] : []];
     const choice = chooseContainment({
       policy,
       runner,
       cwd,
       ...(folders && { tmpDir: folders.tmp, readable: [folders.output] }),
+      ...(fenced && { services: serviceMasks(own, this.#options.env) }),
     });
     if (choice.type === "refused") return choice;
-    const fenced = policy.mode !== "danger-full-access" && policy.enforcement === "sandbox";
-    const extra: Record<string, string> = folders && fenced ? { TMPDIR: folders.tmp } : {};
+    const env = shellEnvironment(
+      this.#options.env,
+      folders && fenced ? { TMPDIR: folders.tmp } : {},
+    );
     return {
       type: "ready",
       options: {
         cwd,
-        env: shellEnvironment(this.#options.env, extra),
+        env: fenced ? withoutServices(env) : env,
         containment: choice.containment,
         avoid: policy.writableRoots,
         sweeper: this.#sweeper,

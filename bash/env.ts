@@ -34,6 +34,10 @@ const FIXED: Readonly<Record<string, string>> = {
   DEBIAN_FRONTEND: "noninteractive",
 };
 
+/** Where services of the user's session listen, which a sandboxed command does not reach. */
+const SERVICE =
+  /^(?:XDG_RUNTIME_DIR|DBUS_\w+_ADDRESS|DOCKER_HOST|CONTAINER_HOST|TMUX|STY|NVIM|NVIM_LISTEN_ADDRESS|EMACS_SOCKET_NAME|VSCODE_IPC_HOOK(?:_CLI)?|KITTY_LISTEN_ON|WEZTERM_UNIX_SOCKET|WAYLAND_DISPLAY|DISPLAY)$/;
+
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /**
@@ -62,6 +66,11 @@ export function shellEnvironment(
   // A terminal card has no cursor keys and no alternate screen; it does have colours.
   if (env.TERM === "dumb" || env.TERM === "") env.TERM = "xterm-256color";
   return { ...env, ...FIXED, ...extra };
+}
+
+/** Leaves out where the services of the user's session are, which the sandbox hides. */
+export function withoutServices(env: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !SERVICE.test(name)));
 }
 
 /** Tells whether a command inherits the variable of this name. */

@@ -120,7 +120,8 @@ export class SessionConfig {
     if (value === option.value) return { ok: true, choices: {} };
     if (!option.choices.some((choice) => choice.value === value && value !== CUSTOM)) {
       const known = option.choices.map((choice) => choice.value).filter((v) => v !== CUSTOM);
-      return { ok: false, problem: `value: must be one of ${known.join(", ")}; got "${value}"` };
+      const rule = known.length > 0 ? `be one of ${known.join(", ")}` : "stay: there is no other";
+      return { ok: false, problem: `value: must ${rule}; got "${value}"` };
     }
     switch (option.id) {
       case "permission": {

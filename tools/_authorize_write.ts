@@ -36,6 +36,7 @@ export async function authorizeWrite(
   const widened = await checkWrite(write.path, wider);
   // A protected path stays what it is, whoever asks.
   if (widened.type !== "allowed") return { type: "deny", message: widened.message };
+  if (policy.canWrite?.(place.path) === false) return { type: "deny", message: notGranted(place) };
   const problem = await write.problem(place);
   if (problem !== undefined) return { type: "deny", message: problem };
   const folder = dirname(place.path);
@@ -46,4 +47,9 @@ export async function authorizeWrite(
     scope: { key: `write:${folder}`, label: `writing in ${folder}` },
     policy: wider,
   };
+}
+
+function notGranted({ path }: RealPlace): string {
+  return `Cannot write "${path}" as Deno lets this program write only where --allow-write says: ` +
+    "accepted would be a path inside the workspace";
 }

@@ -15,7 +15,7 @@ export function isWiderMode(mode: SandboxMode, than: SandboxMode): boolean {
 
 /**
  * What one call may write and reach. It is decided anew for each call, so that a switch of mode
- * takes effect with the next one. Reading is never restricted here.
+ * takes effect with the next one. Full access is not restricted by any of it.
  */
 export interface SandboxPolicy {
   /** How far the call may reach. */
@@ -24,6 +24,10 @@ export interface SandboxPolicy {
   readonly writableRoots: readonly string[];
   /** Absolute paths that stay read-only although a writable root contains them. */
   readonly protectedPaths: readonly string[];
+  /** Absolute paths that commands cannot read. @default none */
+  readonly maskedPaths?: readonly string[];
+  /** Whether this process may write to a path at all, whoever agrees. @default it may */
+  readonly canWrite?: (path: string) => boolean;
   /** Whether commands reach the network. */
   readonly network: "on" | "off";
   /**

@@ -1,5 +1,6 @@
 import type { SandboxPolicy } from "../../tools/sandbox_policy.ts";
 import { existing, isInside, protectingMounts } from "./_protected_paths.ts";
+import type { ServiceMasks } from "./_service_sockets.ts";
 
 /** Options for {@linkcode bubblewrapArgs}. */
 export interface BubblewrapOptions {
@@ -15,6 +16,8 @@ export interface BubblewrapOptions {
    * @default {true}
    */
   readonly root?: boolean;
+  /** What is hidden besides the policy's own masked paths. @default nothing */
+  readonly services?: ServiceMasks;
   /** Folders that stay readable although `/tmp` is another one inside. */
   readonly readable?: readonly string[];
 }
@@ -73,6 +76,11 @@ export function bubblewrapArgs(options: BubblewrapOptions): string[] {
     for (const path of KERNEL) args.push("--ro-bind-try", path, path);
   }
   const tmp = tmpDir === undefined ? undefined : existing(tmpDir);
+  const shown = [...roots, ...tmp === undefined ? [] : [tmp]];
+  const masks = [...options.services?.masked ?? [], ...realPaths(policy.maskedPaths ?? [])];
+  const kept = options.services?.kept ?? [];
+  const around = masks.filter((mask) => shown.some((path) => isInside(path, mask)));
+  for (const path of around) args.push(...maskArgs(path, kept));
   if (tmp !== undefined && !worksInTmp([cwd, ...all])) args.push("--bind", tmp, "/tmp");
   for (const root of roots) args.push("--bind", root, root);
   for (const mount of protectingMounts(roots, policy.protectedPaths)) {
@@ -81,8 +89,26 @@ export function bubblewrapArgs(options: BubblewrapOptions): string[] {
   // Last, since it may lie in the agent's own folder.
   if (tmp !== undefined) args.push("--bind", tmp, tmp);
   for (const path of realPaths(options.readable ?? [])) args.push("--ro-bind", path, path);
+  for (const path of masks) if (!around.includes(path)) args.push(...maskArgs(path, kept));
+  for (const path of masks) if (isFolder(path)) args.push("--remount-ro", path);
   if (policy.network === "off") args.push("--unshare-net");
   return [...args, ...CONTAIN, ...CONFINE, "--chdir", cwd];
+}
+
+/** Covers a folder with an empty one, and anything else with what cannot be opened. */
+function maskArgs(path: string, kept: readonly string[]): string[] {
+  if (!isFolder(path)) return ["--ro-bind", "/dev/null", path];
+  const again = kept.filter((one) => isInside(one, path)).flatMap((one) => ["--ro-bind", one, one]);
+  return ["--tmpfs", path, ...again];
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return Deno.statSync(path).isDirectory;
+  } catch {
+    // Gone since it was found: bubblewrap then says so, and the command does not run.
+    return false;
+  }
 }
 
 /** Whether one of the paths lies in the host's `/tmp`, or contains it. */

@@ -1,5 +1,6 @@
 import type { SandboxPolicy } from "../../tools/sandbox_policy.ts";
 import { existing } from "./_protected_paths.ts";
+import type { ServiceMasks } from "./_service_sockets.ts";
 import { bubblewrapArgs } from "./bubblewrap.ts";
 import { type Containment, PROCESS_GROUP } from "./containment.ts";
 import type { SandboxRunner } from "./probe.ts";
@@ -15,6 +16,8 @@ export interface ContainmentOptions {
   readonly cwd: string;
   /** The session's folder for temporary files. */
   readonly tmpDir?: string;
+  /** The services that commands must not reach. @default all are reached */
+  readonly services?: ServiceMasks;
   /** Folders that commands may read wherever they lie. */
   readonly readable?: readonly string[];
 }

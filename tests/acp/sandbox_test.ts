@@ -1,7 +1,6 @@
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { join } from "node:path";
-import type { AcpClient } from "../helpers/acp_client.ts";
-import { terminalOutput } from "../helpers/frames.ts";
+import { shownBy } from "../helpers/user_command.ts";
 import { ModelServer } from "../helpers/model_server.ts";
 import { answer, call, text } from "../helpers/model_turn.ts";
 import { cardOf, DISMISSED, PermissionDesk, toolResults } from "../helpers/permission_desk.ts";
@@ -81,16 +80,6 @@ function assertUntouched(agent: AgentWorld): void {
   assert(Deno.statSync(`${agent.home}/data/dsh-acp`).isDirectory);
 }
 
-/** Runs a command of the user's own and gives what the terminal showed. */
-async function run(client: AcpClient, sessionId: string, command: string): Promise<string> {
-  const from = client.frames.length - 1;
-  const answered = await client.prompt(sessionId, `!${command}`);
-  assertEquals(answered.type, "result");
-  const updates = client.updatesOf(sessionId, from);
-  const card = updates.find((update) => update["sessionUpdate"] === "tool_call");
-  return terminalOutput(updates, String(card?.["toolCallId"]));
-}
-
 Deno.test({
   name: "workspace-write fences in what the model and the user run, as this user",
   ignore: !LINUX,
@@ -113,111 +102,9 @@ Deno.test({
     assertEquals(told["in"], "new\noutside\nSQLitemporary\n");
     assertEquals(desk.calls, []);
     assertUntouched(agent);
-    assertEquals(await run(agent.client, sessionId, `${names}${ESCAPES}\ntrue`), "");
+    assertEquals(await shownBy(agent.client, sessionId, `${names}${ESCAPES}\ntrue`), "");
     assertUntouched(agent);
     assertStringIncludes(agent.client.stderr.join("\n"), "commands: sandboxed by bubblewrap");
-  },
-});
-
-/** Ways to have the user's own git run something, each in a folder of its own. */
-const PLANTED: Readonly<Record<string, string>> = {
-  "hook": "git init -q . && cp evil .git/hooks/post-index-change",
-  "setting": "git init -q . && git config core.fsmonitor $PWD/evil",
-  "pointer": "mkdir x && git init -q --separate-git-dir x/git . && cp planted x/git/config",
-  "link": "git init -q x && cp planted x/.git/config && ln -s x/.git .git",
-  "temporary": "git init -q $TMPDIR/x && cp planted $TMPDIR/x/.git/config && " +
-    "ln -s $TMPDIR/x/.git .git",
-  "common": "git init -q . && git init -q x && cp planted x/.git/config && " +
-    "echo ../x/.git > .git/commondir",
-  "bare": "git init -q --bare . && cp planted config",
-};
-
-Deno.test({
-  name: "nothing that a command leaves where git looks runs when the user calls git",
-  ignore: !LINUX,
-  fn: async () => {
-    for (const [name, command] of Object.entries(PLANTED)) {
-      await using model = ModelServer.start([]);
-      await using agent = await startAgent({ model });
-      const marker = join(agent.workspace, "..", "ran");
-      const evil = `#!/bin/sh\ntouch ${marker}\n`;
-      await Deno.writeTextFile(agent.path("evil"), evil, { mode: 0o755 });
-      const config = "[core]\n\trepositoryformatversion = 0\n\tworktree = " + agent.workspace +
-        `\n\tfsmonitor = ${agent.path("evil")}\n\thooksPath = ${agent.workspace}\n`;
-      await Deno.writeTextFile(agent.path("planted"), config);
-      const sessionId = await agent.newSession();
-      const shown = await run(agent.client, sessionId, `{ ${command}; } 2>&1`);
-      assertEquals(shown, "", name);
-      const status = await new Deno.Command("bash", {
-        args: ["-c", "git status && git add evil"],
-        cwd: agent.workspace,
-      }).output();
-      const said = new TextDecoder().decode(status.stdout) +
-        new TextDecoder().decode(status.stderr);
-      await assertRejects(
-        () => Deno.stat(marker),
-        Deno.errors.NotFound,
-        undefined,
-        `${name}: ${said}`,
-      );
-    }
-  },
-});
-
-Deno.test({
-  name: "what the repositories of the workspace run stays as it is",
-  ignore: !LINUX,
-  fn: async () => {
-    await using model = ModelServer.start([]);
-    await using agent = await startAgent({ model });
-    const git = async (...args: string[]) => {
-      const { success, stderr } = await new Deno.Command("git", {
-        args: [
-          "-c",
-          "user.name=a",
-          "-c",
-          "user.email=a@example.org",
-          "-c",
-          "protocol.file.allow=always",
-          ...args,
-        ],
-        cwd: agent.workspace,
-      }).output();
-      assert(success, new TextDecoder().decode(stderr));
-    };
-    await git("init", "-q", "--initial-branch=main", ".");
-    await git("commit", "-q", "--allow-empty", "-m", "first");
-    await git("clone", "-q", ".", "beside");
-    await git(
-      "-c",
-      "core.hooksPath=/dev/null",
-      "submodule",
-      "--quiet",
-      "add",
-      "./beside",
-      "lib/sub",
-    );
-    await git("worktree", "add", "-q", "tree");
-    const sessionId = await agent.newSession();
-    const tries = [
-      "echo x >> beside/.git/config",
-      "echo x > beside/.git/hooks/pre-commit",
-      "mv beside/.git beside/old",
-      "mv beside aside",
-      "echo x > lib/sub/.git",
-      "rm lib/sub/.git",
-      "mv lib/sub lib/aside",
-      "echo x >> .git/modules/lib/sub/config",
-      "echo x > .git/modules/lib/sub/hooks/pre-commit",
-      "mv .git/modules .git/old",
-      "echo x > .git/worktrees/tree/commondir",
-      "echo x > tree/.git",
-    ].map((command) => `(${command}) 2>/dev/null && echo 'open: ${command}'`).join("\n");
-    assertEquals(await run(agent.client, sessionId, `${tries}\ntrue`), "");
-    const fine =
-      "touch new && git add new && git -C beside status --short && git -C lib/sub status " +
-      "--short && git -C tree status --short && echo fine";
-    assertEquals(await run(agent.client, sessionId, fine), "fine\n");
   },
 });
 
@@ -231,7 +118,7 @@ Deno.test({
     const desk = new PermissionDesk(agent.client, "allow-once");
     const sessionId = await agent.newSession();
     assertEquals(
-      await run(agent.client, sessionId, "echo x > log/free; ls log | head -1"),
+      await shownBy(agent.client, sessionId, "echo x > log/free; ls log | head -1"),
       "free\n",
     );
     const attempts = ["log/own.kv", "log/own.kv-wal", "log/own.kv-shm"].flatMap((path) => [
@@ -241,7 +128,7 @@ Deno.test({
     ]);
     const script = [...attempts, "mv log other", "rm -rf log"]
       .map((command) => `(${command}) >/dev/null 2>&1 && echo 'open: ${command}'`).join("\n");
-    assertEquals(await run(agent.client, sessionId, `${script}\ntrue`), "");
+    assertEquals(await shownBy(agent.client, sessionId, `${script}\ntrue`), "");
     model.push(
       answer(call("w", "write", { file_path: "log/own.kv", content: "x" })),
       answer(text("done")),
@@ -266,11 +153,11 @@ Deno.test({
     const { DENO_COVERAGE_DIR: _, ...env } = agent.env;
     const client = await agent.spawn({ command: user.command, env: { ...env, ...user.env } });
     const sessionId = await client.newSession(agent.workspace);
-    assertEquals(await run(client, sessionId, "id -u"), "65534\n");
-    assertEquals(await run(client, sessionId, `${names}${ESCAPES}\ntrue`), "");
+    assertEquals(await shownBy(client, sessionId, "id -u"), "65534\n");
+    assertEquals(await shownBy(client, sessionId, `${names}${ESCAPES}\ntrue`), "");
     assertUntouched(agent);
     assertEquals(
-      await run(client, sessionId, `${names}${INSIDE}`),
+      await shownBy(client, sessionId, `${names}${INSIDE}`),
       "new\noutside\nSQLitemporary\n",
     );
   },
@@ -394,7 +281,7 @@ for (const [name, script, reason] of RUNNERS) {
       assert(!await ran("cancelled"));
 
       // The user's own command needs nobody's approval.
-      assertEquals(await run(client, sessionId, "echo mine"), "mine\n");
+      assertEquals(await shownBy(client, sessionId, "echo mine"), "mine\n");
       const said = client.stderr.filter((line) => line.includes("commands:"));
       assertEquals(said.length, 1);
       assertStringIncludes(said[0]!, "in a process group only, as no sandbox works");
@@ -417,7 +304,7 @@ Deno.test({
     const client = await agent.spawn({ env });
     const desk = new PermissionDesk(client, "allow-once");
     const sessionId = await client.newSession(agent.workspace);
-    assertEquals(await run(client, sessionId, "echo works"), "works\n");
+    assertEquals(await shownBy(client, sessionId, "echo works"), "works\n");
     assertEquals(client.stderr, ["dsh-acp: commands: sandboxed by bubblewrap"]);
     await Deno.writeTextFile(`${agent.home}/broken`, "");
     model.push(

@@ -119,6 +119,33 @@ Deno.test("session/delete removes the files that a killed process left", async (
   assertEquals(await storedKeys(agent.kv), []);
 });
 
+Deno.test("a loaded session removes what its killed process left, and nobody else's", async () => {
+  await using agent = await startAgent();
+  const sessionId = await agent.newSession();
+  const other = await agent.newSession();
+  for (const id of [sessionId, other]) {
+    await agent.client.prompt(
+      id,
+      "!mkdir -p $TMPDIR/a && touch $TMPDIR/a/b && chmod 500 $TMPDIR/a",
+    );
+  }
+  agent.client.kill("SIGKILL");
+  await agent.client.exited;
+  const left = await folders(agent);
+  assertEquals(left.length, 2);
+  const second = await agent.spawn();
+  const params = { sessionId, cwd: agent.workspace, mcpServers: [] };
+  await second.call("session/load", params);
+  await second.prompt(sessionId, "!echo again");
+  const now = await folders(agent);
+  assertEquals(now.length, 2);
+  assertEquals(now.filter((name) => left.includes(name)), [
+    left.find((name) => name.startsWith(`dsh-${other.slice(0, 13)}-`)),
+  ]);
+  await second.call("session/close", { sessionId });
+  assertEquals((await folders(agent)).length, 1);
+});
+
 Deno.test("session/delete refuses a session that another process has open", async () => {
   await using agent = await startAgent();
   const sessionId = await agent.newSession();

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { SandboxPolicy } from "../../tools/sandbox_policy.ts";
 import { bubblewrapArgs, type BubblewrapOptions } from "../../bash/sandbox/bubblewrap.ts";
+import { serviceMasks } from "../../bash/sandbox/_service_sockets.ts";
 import { ENV, policyFor, run, TempFolder } from "./_helpers.ts";
 
 /** A workspace with a repository, beside a data folder, a temporary one and one with outputs. */
@@ -218,4 +219,49 @@ Deno.test("a private folder inside protected data is writable, the rest of it is
   const text = await workspace.run(command, { tmpDir });
   assert(text.startsWith("t\n"));
   assertStringIncludes(text, "Read-only file system");
+});
+
+Deno.test("masked paths show nothing, wherever they lie", async () => {
+  await using workspace = new Workspace();
+  const root = workspace.folder("service");
+  workspace.file("service/secret", "secret");
+  workspace.folder("service/agent");
+  workspace.file("service/agent/kept", "kept\n");
+  workspace.file("data/key", "key");
+  workspace.file("workspace/hidden", "hidden");
+  const policy = workspace.policy({
+    maskedPaths: [`${workspace.data}/key`, `${workspace.root}/hidden`, `${workspace.path}/none`],
+  });
+  const services = { masked: [root], kept: [`${root}/agent`] };
+  const output = await workspace.run(
+    "cat ../data/key hidden 2>/dev/null; ls ../service; cat ../service/agent/kept ../data/session.db; " +
+      "(echo x > ../service/new) 2>/dev/null || echo no; " +
+      "(echo x > hidden; mv hidden other; rm -f hidden) 2>/dev/null; cat other 2>/dev/null",
+    { policy, services },
+  );
+  assertEquals(output, "agent\nkept\nkeptno\n");
+  assertEquals(Deno.readTextFileSync(`${workspace.root}/hidden`), "hidden");
+  // The workspace may lie in what is masked.
+  assertEquals(
+    await workspace.run("ls ..; ls", {
+      services: { masked: [workspace.path], kept: [] },
+      readable: [],
+    }),
+    "data\ntmp\nworkspace\nhidden\nup\n",
+  );
+});
+
+Deno.test("serviceMasks() covers what others listen on, but not the agent of SSH", async () => {
+  await using workspace = new Workspace();
+  const paths = ["other", "ssh", "workspace/own"].map((name) => `${workspace.path}/${name}`);
+  const listeners = paths.map((path) => Deno.listen({ transport: "unix", path }));
+  const services = serviceMasks([workspace.root], { SSH_AUTH_SOCK: paths[1] });
+  const mine = services.masked.filter((path) => path.startsWith(workspace.path));
+  assertEquals(mine, [paths[0]]);
+  const shown = await workspace.run(
+    "for s in ../other ../ssh own; do test -S $s && echo $s; done; true",
+    { services },
+  );
+  assertEquals(shown, "../ssh\nown\n");
+  for (const listener of listeners) listener.close();
 });
