@@ -5,7 +5,7 @@ import { SessionFolder } from "./_session_folder.ts";
 import { BackgroundTasks } from "./background_tasks.ts";
 import { shellEnvironment, withoutServices } from "./env.ts";
 import type { RunOptions } from "./run_command.ts";
-import { serviceMasks } from "./sandbox/_service_sockets.ts";
+import { serviceMasks } from "./sandbox/service_masks.ts";
 import { chooseContainment } from "./sandbox/choose_containment.ts";
 import type { SandboxProbe, SandboxRunner } from "./sandbox/probe.ts";
 import { nestedRepositories } from "./sandbox/git_places.ts";

@@ -1,6 +1,6 @@
 import type { SandboxPolicy } from "../../tools/sandbox_policy.ts";
 import { existing, isInside, protectingMounts } from "./_protected_paths.ts";
-import type { ServiceMasks } from "./_service_sockets.ts";
+import type { ServiceMasks } from "./service_masks.ts";
 
 /** Options for {@linkcode bubblewrapArgs}. */
 export interface BubblewrapOptions {

@@ -1,6 +1,6 @@
 import type { SandboxPolicy } from "../../tools/sandbox_policy.ts";
 import { existing } from "./_protected_paths.ts";
-import type { ServiceMasks } from "./_service_sockets.ts";
+import type { ServiceMasks } from "./service_masks.ts";
 import { bubblewrapArgs } from "./bubblewrap.ts";
 import { type Containment, PROCESS_GROUP } from "./containment.ts";
 import type { SandboxRunner } from "./probe.ts";

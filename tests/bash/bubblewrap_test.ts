@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { SandboxPolicy } from "../../tools/sandbox_policy.ts";
 import { bubblewrapArgs, type BubblewrapOptions } from "../../bash/sandbox/bubblewrap.ts";
-import { serviceMasks } from "../../bash/sandbox/_service_sockets.ts";
+import { serviceMasks } from "../../bash/sandbox/service_masks.ts";
 import { ENV, policyFor, run, TempFolder } from "./_helpers.ts";
 
 /** A workspace with a repository, beside a data folder, a temporary one and one with outputs. */
