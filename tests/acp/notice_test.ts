@@ -3,6 +3,7 @@ import { chunkText } from "../helpers/frames.ts";
 import { startAgent } from "../helpers/start_agent.ts";
 
 const EXTRAS = {
+  mcpServers: [],
   additionalDirectories: ["/srv/shared"],
 };
 

@@ -74,14 +74,15 @@ export class ProcessTransport implements Transport {
       this.#input?.close().catch(() => {
         // The process went first.
       });
-      if (!await ends(child)) {
-        signalGroup(child.pid, "SIGTERM");
-        await ends(child);
+      if (!await inTime(child.status)) {
+        signalGroup(child, "SIGTERM");
+        await inTime(child.status);
       }
       // Also what it started and left behind, which still holds its output.
-      signalGroup(child.pid, "SIGKILL");
+      signalGroup(child, "SIGKILL");
       await child.status;
-      await this.#reading;
+      // What is out of reach may hold its output open.
+      await inTime(this.#reading);
     }
     this.onclose?.();
   }
@@ -130,21 +131,32 @@ function decoder(): ReadableWritablePair<string, Uint8Array> {
   return new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>;
 }
 
-/** Whether it ended in time. */
-async function ends(child: Deno.ChildProcess): Promise<boolean> {
+/** Whether it settled within the patience there is. */
+async function inTime(what: Promise<unknown>): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<false>();
   const timer = setTimeout(() => resolve(false), PATIENCE);
   try {
-    return await Promise.race([child.status.then(() => true), promise]);
+    return await Promise.race([what.then(() => true), promise]);
   } finally {
     clearTimeout(timer);
   }
 }
 
-function signalGroup(group: number, signal: Deno.Signal): void {
+function signalGroup(child: Deno.ChildProcess, signal: Deno.Signal): void {
   try {
-    Deno.kill(-group, signal);
-  } catch {
+    Deno.kill(-child.pid, signal);
+  } catch (error) {
     // Nothing is left of it.
+    if (!(error instanceof Deno.errors.NotCapable)) return;
+    // Where only some programs may be run, only the child itself can be reached.
+    signalChild(child, signal);
+  }
+}
+
+function signalChild(child: Deno.ChildProcess, signal: Deno.Signal): void {
+  try {
+    child.kill(signal);
+  } catch {
+    // It ended in the meantime.
   }
 }
