@@ -37,12 +37,8 @@ export function startSession(
 }
 
 /** Editors send what is configured whether or not an agent can use it, so it is named, not refused. */
-function unsupportedNotices({ mcpServers, additionalDirectories }: SessionExtras): string[] {
+function unsupportedNotices({ additionalDirectories }: SessionExtras): string[] {
   const notices: string[] = [];
-  if (mcpServers?.length) {
-    const names = mcpServers.map((server) => server.name).join(", ");
-    notices.push(`MCP servers are not supported yet and were not started: ${names}.`);
-  }
   if (additionalDirectories?.length) {
     const paths = additionalDirectories.join(", ");
     notices.push(`Additional directories are not supported yet and were ignored: ${paths}.`);

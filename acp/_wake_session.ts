@@ -3,6 +3,7 @@ import type { SessionConfigOption } from "@agentclientprotocol/sdk";
 import type { LiveSession } from "./_live_session.ts";
 import { checkDirectory, type SessionExtras, startSession } from "./_session_setup.ts";
 import type { Bridge } from "./bridge.ts";
+import { mcpServers } from "./_mcp_servers.ts";
 import { clientAbilities } from "./elicitation.ts";
 import { invalidParams } from "./errors.ts";
 import { configOptions } from "./mapper/config_options.ts";
@@ -31,7 +32,10 @@ export async function wakeSession(
   if (await realPath(header.cwd) !== await realPath(cwd)) {
     throw invalidParams("cwd", `must be the session's own, ${JSON.stringify(header.cwd)}`, cwd);
   }
-  const handle = await agents.resume(sessionId, clientAbilities(bridge));
+  const handle = await agents.resume(sessionId, {
+    ...clientAbilities(bridge),
+    mcpServers: mcpServers(params.mcpServers),
+  });
   if (!handle) throw unknownSession(sessionId);
   const session = startSession(bridge, handle, params);
   try {

@@ -3,6 +3,7 @@ export const LATER_MODULES: readonly string[] = [
   "../bash/mod.ts",
   "../session/mod.ts",
   "../session/model/catalogue.ts",
+  "../tools/mcp/connect_servers.ts",
   "../tools/mod.ts",
   "./commands/run_store_command.ts",
 ];

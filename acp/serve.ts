@@ -1,6 +1,7 @@
 /** The program: reads its surroundings, puts the parts together, serves until stdin closes. */
 import type { AuthMethod } from "@agentclientprotocol/sdk";
 import packageInfo from "../deno.json" with { type: "json" };
+import { serverEnvironment, serverProblem } from "./_mcp_grants.ts";
 import { type CatalogueConfig, catalogueConfigFromEnv } from "../session/model/catalogue_config.ts";
 import type { Stdout } from "./_console_guard.ts";
 import { canRunCommands, containmentNotice } from "./_containment_notice.ts";
@@ -171,7 +172,7 @@ async function openServices(
       const ownPaths = [settings.dataDirectory, ...storeFiles(settings.kv)];
       return sessionPolicy({ grants, network: settings.network, ownPaths }, cwd);
     },
-    toolsFor: async (header, { interaction }) => {
+    toolsFor: async (header, { interaction, mcpServers = [] }) => {
       const registry = new tools.ToolRegistry();
       // What is started outside the sandbox must not be what a command has put on the PATH.
       const avoid = [header.cwd];
@@ -195,6 +196,16 @@ async function openServices(
         registry.register(
           tools.askUserQuestionTool(interaction, { timeoutMs: settings.questionTimeoutMs }),
         );
+      }
+      if (mcpServers.length > 0) {
+        const { connectServers } = await later("../tools/mcp/connect_servers.ts");
+        connectServers(registry, mcpServers, {
+          cwd: header.cwd,
+          env: serverEnvironment(env),
+          version: packageInfo.version,
+          problem: (server) => serverProblem(server, granted),
+          ...(settings.debug && { log: complain }),
+        });
       }
       return registry;
     },
@@ -220,6 +231,7 @@ interface LaterModules {
   readonly "../bash/mod.ts": typeof import("../bash/mod.ts");
   readonly "../session/mod.ts": typeof import("../session/mod.ts");
   readonly "../session/model/catalogue.ts": typeof import("../session/model/catalogue.ts");
+  readonly "../tools/mcp/connect_servers.ts": typeof import("../tools/mcp/connect_servers.ts");
   readonly "../tools/mod.ts": typeof import("../tools/mod.ts");
   readonly "./commands/run_store_command.ts": typeof import("./commands/run_store_command.ts");
 }

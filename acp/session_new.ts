@@ -5,6 +5,7 @@ import type {
 } from "@agentclientprotocol/sdk";
 import { checkDirectory, startSession } from "./_session_setup.ts";
 import type { Bridge } from "./bridge.ts";
+import { mcpServers } from "./_mcp_servers.ts";
 import { clientAbilities } from "./elicitation.ts";
 import { configOptions } from "./mapper/config_options.ts";
 
@@ -15,7 +16,10 @@ export async function sessionNew(
 ): Promise<NewSessionResponse> {
   await checkDirectory(bridge, params.cwd);
   const { agents } = await bridge.services();
-  const handle = await agents.create({ cwd: params.cwd }, clientAbilities(bridge));
+  const handle = await agents.create({ cwd: params.cwd }, {
+    ...clientAbilities(bridge),
+    mcpServers: mcpServers(params.mcpServers),
+  });
   startSession(bridge, handle, params);
   return { sessionId: handle.header.id, configOptions: configOptions(handle.options()) };
 }

@@ -83,6 +83,8 @@ async function converse(context: TurnContext): Promise<TurnEnd> {
     if (resolved.type === "unavailable") {
       return { type: "error", code: resolved.code, message: resolved.message };
     }
+    await noticeTools(context);
+    if (context.signal.aborted) return abortedEnd(context.signal);
     await context.record({ type: "step/start", data: { step } });
     const result = await runModelStep(context, resolved.model);
     if (result.type === "tools") await runToolCalls(context, result.calls);
@@ -92,6 +94,13 @@ async function converse(context: TurnContext): Promise<TurnEnd> {
     if (context.signal.aborted) return abortedEnd(context.signal);
   }
   return { type: "max_steps" };
+}
+
+/** Waits for tools that are about to come, and logs what the user should know of them. */
+async function noticeTools({ tools, signal, fold, record }: TurnContext): Promise<void> {
+  for (const text of new Set(await tools.settle(signal))) {
+    if (!fold.notices.has(text)) await record({ type: "session/notice", data: { text } });
+  }
 }
 
 /**

@@ -1,4 +1,5 @@
 /** What the bridge programs against: agents, and the factory that makes them. */
+import type { McpServer } from "../tools/mcp/mcp_server.ts";
 import type { ToolRegistry } from "../tools/tool_registry.ts";
 import type { UserInteraction } from "../tools/user_interaction.ts";
 import type { PromptContent, SessionEvent, SessionHeader, TurnEnd } from "./events.ts";
@@ -58,6 +59,8 @@ export interface AgentHandle extends AsyncDisposable {
 export interface ClientAbilities {
   /** Absent: nobody can be asked, and no tool offers to. */
   readonly interaction?: UserInteraction;
+  /** MCP servers whose tools the session gets. @default {none} */
+  readonly mcpServers?: readonly McpServer[];
 }
 
 /** Makes agents. */

@@ -145,3 +145,5 @@ export type {
 } from "./store.ts";
 export { DEFAULT_LIMITS } from "./turn_limits.ts";
 export type { TurnLimits } from "./turn_limits.ts";
+export type { McpServer } from "../tools/mcp/mcp_server.ts";
+export type { ToolSource } from "../tools/tool_registry.ts";

@@ -82,3 +82,5 @@ export type {
   QuestionRequest,
   UserInteraction,
 } from "./user_interaction.ts";
+export type { McpServer } from "./mcp/mcp_server.ts";
+export type { ToolSource } from "./tool_registry.ts";

@@ -73,6 +73,8 @@ export interface Tool<Args = unknown> {
   readonly description: string;
   /** Validates the arguments; its JSON Schema is what the model sees. */
   readonly parameters: ZodType<Args>;
+  /** What the model sees instead, where the arguments are checked elsewhere. JSON Schema. */
+  readonly inputSchema?: JsonObject;
   /** `parallel` calls of one answer run at the same time; an `exclusive` one runs alone. @default {"exclusive"} */
   readonly concurrency?: "parallel" | "exclusive";
   /** Decides whether the call may run. Absent: it may. */

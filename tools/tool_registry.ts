@@ -36,6 +36,15 @@ export type Preparation =
   | { readonly type: "ready"; readonly call: PreparedCall }
   | { readonly type: "invalid"; readonly result: ToolResult };
 
+/** Registers tools while a session runs. */
+export interface ToolSource {
+  /**
+   * Waits a bounded time, at most until `signal` aborts. Never rejects. Resolves with what the
+   * user should know, which is shown once.
+   */
+  settle(signal: AbortSignal): Promise<readonly string[]>;
+}
+
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /**
@@ -61,6 +70,7 @@ const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 export class ToolRegistry implements AsyncDisposable {
   #tools = new Map<string, Tool>();
   #resources = new AsyncDisposableStack();
+  #sources: ToolSource[] = [];
 
   /**
    * Adds a tool.
@@ -81,6 +91,21 @@ export class ToolRegistry implements AsyncDisposable {
     return this;
   }
 
+  /** Takes a tool away again. */
+  unregister(name: string): void {
+    this.#tools.delete(name);
+  }
+
+  /** Adds where tools come from later on. */
+  addSource(source: ToolSource): void {
+    this.#sources.push(source);
+  }
+
+  /** Waits for what the sources are about to add. Resolves with what the user should know of them. */
+  async settle(signal: AbortSignal): Promise<string[]> {
+    return (await Promise.all(this.#sources.map((source) => source.settle(signal)))).flat();
+  }
+
   /** Runs `release` when the registry is disposed, last registered first. */
   defer(release: () => void | Promise<void>): void {
     this.#resources.defer(release);
@@ -96,7 +121,8 @@ export class ToolRegistry implements AsyncDisposable {
     return [...this.#tools.values()].map((tool) => ({
       name: tool.name,
       description: tool.description,
-      inputSchema: z.toJSONSchema(tool.parameters, { io: "input" }) as JsonObject,
+      inputSchema: tool.inputSchema ??
+        z.toJSONSchema(tool.parameters, { io: "input" }) as JsonObject,
     }));
   }
 

@@ -3,15 +3,11 @@ import { chunkText } from "../helpers/frames.ts";
 import { startAgent } from "../helpers/start_agent.ts";
 
 const EXTRAS = {
-  mcpServers: [
-    { name: "docs", command: "/bin/true", args: [], env: [] },
-    { type: "http", name: "web", url: "https://example.com", headers: [] },
-  ],
+  mcpServers: [],
   additionalDirectories: ["/srv/shared"],
 };
 
-const NOTICE = "MCP servers are not supported yet and were not started: docs, web.\n\n" +
-  "Additional directories are not supported yet and were ignored: /srv/shared.\n\n";
+const NOTICE = "Additional directories are not supported yet and were ignored: /srv/shared.\n\n";
 
 Deno.test("what a session is sent and cannot use is named once, also after a load", async () => {
   await using agent = await startAgent();

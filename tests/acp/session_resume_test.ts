@@ -95,10 +95,10 @@ Deno.test("session/resume names what is not supported with the next prompt", asy
   const { client, workspace: cwd } = agent;
   const sessionId = await agent.newSession();
   await client.call("session/close", { sessionId });
-  const mcpServers = [{ name: "docs", command: "/bin/true", args: [], env: [] }];
-  await client.call("session/resume", { sessionId, cwd, mcpServers });
+  const extras = { mcpServers: [], additionalDirectories: ["/srv/shared"] };
+  await client.call("session/resume", { sessionId, cwd, ...extras });
   await client.prompt(sessionId, "!true");
-  assertStringIncludes(JSON.stringify(client.updatesOf(sessionId)), "not started: docs");
+  assertStringIncludes(JSON.stringify(client.updatesOf(sessionId)), "ignored: /srv/shared");
 });
 
 Deno.test("initialize advertises list, resume, close and delete", async () => {

@@ -1,0 +1,22 @@
+/** The MCP servers of a request, in the session's own terms. */
+import type { McpServer as RequestedServer } from "@agentclientprotocol/sdk";
+import type { McpServer } from "../tools/mcp/mcp_server.ts";
+
+type Pair = { readonly name: string; readonly value: string };
+
+/** Maps them. A server that is reached in a way that is not advertised is left out. */
+export function mcpServers(requested: readonly RequestedServer[] | null | undefined): McpServer[] {
+  return (requested ?? []).flatMap((server): McpServer[] => {
+    if (!("type" in server)) {
+      const { name, command, args, env } = server;
+      return [{ type: "stdio", name, command, args, env: record(env) }];
+    }
+    if (server.type !== "http" && server.type !== "sse") return [];
+    const { type, name, url, headers } = server;
+    return [{ type, name, url, headers: record(headers) }];
+  });
+}
+
+function record(pairs: readonly Pair[]): Record<string, string> {
+  return Object.fromEntries(pairs.map(({ name, value }) => [name, value]));
+}
