@@ -11,10 +11,14 @@ export type StepResult =
   | { readonly type: "end"; readonly reason: TurnEnd; readonly usage?: TokenUsage };
 
 /** Asks the model once, and again where that can help. The answer is durable before this resolves. */
-export async function runModelStep(context: TurnContext, model: Model): Promise<StepResult> {
+export async function runModelStep(
+  context: TurnContext,
+  model: Model,
+  system: string,
+): Promise<StepResult> {
   const name = `${model.info.provider}/${model.info.model}`;
   for (let attempt = 1;; attempt++) {
-    const answer = await streamAnswer(context, model);
+    const answer = await streamAnswer(context, model, system);
     const { parts, ending } = answer;
     if (ending.type === "finish") {
       await context.record({ type: "assistant/message", data: { parts, model: name } });
@@ -55,12 +59,13 @@ type Ending = Extract<ModelStreamPart, { type: "finish" | "failure" }>;
 async function streamAnswer(
   context: TurnContext,
   model: Model,
+  system: string,
 ): Promise<{ parts: AssistantPart[]; ending: Ending }> {
   const parts: AssistantPart[] = [];
   const shown = new ShownText(context);
   const effort = context.config.reasoningEffort;
   const stream = model.stream({
-    system: context.system,
+    system,
     messages: context.fold.messages(),
     tools: context.tools.definitions(),
     signal: context.signal,

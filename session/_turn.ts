@@ -78,15 +78,17 @@ function abortedEnd(signal: AbortSignal): TurnEnd {
 }
 
 async function converse(context: TurnContext): Promise<TurnEnd> {
+  const system = await context.system();
+  if (system.notice !== undefined) await notify(context, [system.notice]);
   for (let step = 1; step <= context.limits.maxSteps; step++) {
     const resolved = await context.models.resolve(context.config.model);
     if (resolved.type === "unavailable") {
       return { type: "error", code: resolved.code, message: resolved.message };
     }
-    await noticeTools(context);
+    await notify(context, await context.tools.settle(context.signal));
     if (context.signal.aborted) return abortedEnd(context.signal);
     await context.record({ type: "step/start", data: { step } });
-    const result = await runModelStep(context, resolved.model);
+    const result = await runModelStep(context, resolved.model, system.text);
     if (result.type === "tools") await runToolCalls(context, result.calls);
     const usage = result.usage && { usage: result.usage };
     await context.record({ type: "step/end", data: { step, ...usage } });
@@ -96,9 +98,9 @@ async function converse(context: TurnContext): Promise<TurnEnd> {
   return { type: "max_steps" };
 }
 
-/** Waits for tools that are about to come, and logs what the user should know of them. */
-async function noticeTools({ tools, signal, fold, record }: TurnContext): Promise<void> {
-  for (const text of new Set(await tools.settle(signal))) {
+/** Logs what the user should know and has not been told in this session. */
+async function notify({ fold, record }: TurnContext, notices: readonly string[]): Promise<void> {
+  for (const text of notices) {
     if (!fold.notices.has(text)) await record({ type: "session/notice", data: { text } });
   }
 }

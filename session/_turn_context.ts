@@ -6,6 +6,7 @@ import type { EventBody } from "./events.ts";
 import type { SessionFold } from "./fold.ts";
 import type { ModelCatalogue } from "./model/model.ts";
 import type { SessionConfig } from "./session_config.ts";
+import type { SystemPrompt } from "./system_prompt.ts";
 import type { TurnLimits } from "./turn_limits.ts";
 
 /** What one turn works with. The turn is plain functions of this. */
@@ -17,7 +18,8 @@ export interface TurnContext {
   readonly tools: ToolRegistry;
   readonly models: ModelCatalogue;
   readonly approvals: ApprovalService;
-  readonly system: string;
+  /** Writes the system prompt. */
+  readonly system: () => Promise<SystemPrompt>;
   readonly limits: TurnLimits;
   /** Aborts when the turn is cancelled or the session is disposed. */
   readonly signal: AbortSignal;

@@ -11,6 +11,7 @@ import type { SessionLog } from "./log.ts";
 import type { ModelCatalogue } from "./model/model.ts";
 import { recoveryEvents } from "./recovery.ts";
 import { SessionConfig, type SessionDefaults, type SessionOption } from "./session_config.ts";
+import type { SystemPrompt } from "./system_prompt.ts";
 import { DEFAULT_LIMITS, type TurnLimits } from "./turn_limits.ts";
 
 /** What an agent is made of. */
@@ -25,8 +26,8 @@ export interface AgentParts {
   readonly approvals: ApprovalService;
   /** What holds until the user chooses. */
   readonly defaults: SessionDefaults;
-  /** The system prompt. */
-  readonly system: string;
+  /** Writes the system prompt of a turn. Must not reject. */
+  readonly system: () => Promise<SystemPrompt>;
   /** What a call may write and reach under a sandbox mode. */
   readonly policyFor: (mode: SandboxPolicy["mode"]) => SandboxPolicy;
   /** Bounds of its turns; what is absent is {@linkcode DEFAULT_LIMITS}. */

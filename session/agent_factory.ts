@@ -6,7 +6,7 @@ import type { SessionHeader } from "./events.ts";
 import type { SessionLog } from "./log.ts";
 import type { PermissionPreset } from "./permission_presets.ts";
 import type { SessionStore } from "./store.ts";
-import { systemPrompt } from "./system_prompt.ts";
+import { readSystemPrompt } from "./system_prompt.ts";
 
 /** What all agents of a connection share, and what is made for each. */
 export interface AgentFactoryOptions extends
@@ -42,7 +42,7 @@ export function agentFactory(options: AgentFactoryOptions): AgentFactory {
         ...options.defaults,
         presets: options.presetsFor?.(log.header) ?? options.defaults.presets,
       },
-      system: systemPrompt({ cwd: log.header.cwd }),
+      system: () => readSystemPrompt(log.header.cwd),
       policyFor: options.policyFor(log.header),
       ...(options.limits && { limits: options.limits }),
       ...(options.onFault && { onFault: options.onFault }),

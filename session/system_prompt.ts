@@ -1,13 +1,68 @@
 /** The standing instructions of every model request. */
 
+import { type InstructionFile, readProjectInstructions } from "./project_instructions.ts";
+import { readSkills, type Skill } from "./skills.ts";
+
 /** What the instructions depend on. */
 export interface SystemPromptFacts {
   /** The session's working directory, absolute. */
   readonly cwd: string;
+  /** What the project says. @default nothing */
+  readonly files?: readonly InstructionFile[];
+  /** What the project offers. @default nothing */
+  readonly skills?: readonly Skill[];
+}
+
+/** The instructions of one turn. */
+export interface SystemPrompt {
+  readonly text: string;
+  /** What the user should know of them, the same words for the same instructions. */
+  readonly notice?: string;
+}
+
+/** Reads what a project says, and writes the instructions. Never rejects. */
+export async function readSystemPrompt(cwd: string): Promise<SystemPrompt> {
+  const [files, skills] = await Promise.all([readProjectInstructions(cwd), readSkills(cwd)]);
+  const read = files.map(({ path, text, leftOut }) =>
+    `${path} (${text.length} characters${leftOut > 0 ? `, ${leftOut} left out` : ""})`
+  );
+  const offered = skills.map(({ name }) => name);
+  const notice = [
+    ...read.length > 0 ? [`Instructions: ${read.join(", ")}.`] : [],
+    ...offered.length > 0 ? [`Skills: ${offered.join(", ")}.`] : [],
+  ].join(" ");
+  return { text: systemPrompt({ cwd, files, skills }), ...(notice !== "" && { notice }) };
 }
 
 /** Writes the instructions. The same facts give the same text, so that providers can cache it. */
-export function systemPrompt({ cwd }: SystemPromptFacts): string {
+export function systemPrompt({ cwd, files = [], skills = [] }: SystemPromptFacts): string {
+  return [general(cwd), ...projectPart(files), ...skillPart(skills)].join("\n\n");
+}
+
+function projectPart(files: readonly InstructionFile[]): string[] {
+  if (files.length === 0) return [];
+  const parts = files.map(({ path, text, leftOut }) => {
+    const rest = leftOut > 0 ? `\n[${leftOut} characters left out: read the file for them]` : "";
+    return `<instructions path=${JSON.stringify(path)}>\n${text}${rest}\n</instructions>`;
+  });
+  return [
+    "The project's instructions. Where they differ, the later ones hold; what the user asks for holds " +
+    "over all of them. A folder below may have its own AGENTS.md: read it before you change files " +
+    `there.\n\n${parts.join("\n\n")}`,
+  ];
+}
+
+function skillPart(skills: readonly Skill[]): string[] {
+  if (skills.length === 0) return [];
+  const lines = skills.map(({ name, description, path }) => `- ${name}: ${description} (${path})`);
+  return [
+    `Skills of this workspace. When one fits the task, read its file first and follow it.\n\n${
+      lines.join("\n")
+    }`,
+  ];
+}
+
+function general(cwd: string): string {
   return `You are a coding agent that works in a developer's editor.
 
 The working directory is ${cwd}. Relative paths are resolved against it.
