@@ -2,31 +2,33 @@ import type { AgentContext, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { AgentEvent, AgentHandle } from "../session/agent_types.ts";
 import type { PromptContent, TurnEnd } from "../session/events.ts";
 import { configOptions } from "./mapper/config_options.ts";
-import { SessionMapper } from "./mapper/session_mapper.ts";
-import type { TerminalSupport } from "./mapper/terminal.ts";
+import { type MapperContext, SessionMapper } from "./mapper/session_mapper.ts";
 import { Outbox } from "./_outbox.ts";
+
+/** What a client can show, as it declared. */
+export type ClientDisplay = Omit<MapperContext, "cwd">;
 
 /** One session on this connection: its agent, its mapper and what is on the way to the client. */
 export class LiveSession implements AsyncDisposable {
   readonly handle: AgentHandle;
   #client: Pick<AgentContext, "notify">;
-  #terminal: TerminalSupport;
+  #shows: ClientDisplay;
   #mapper: SessionMapper;
   #outbox: Outbox;
   #inFlight = false;
   #notices: readonly string[];
   #subscription: Disposable;
 
-  /** `terminal` is what the client had declared when the session opened; it never changes. */
+  /** `shows` is what the client had declared when the session opened; it never changes. */
   constructor(
     handle: AgentHandle,
     client: Pick<AgentContext, "notify">,
-    terminal: TerminalSupport,
+    shows: ClientDisplay,
     notices: readonly string[],
   ) {
     this.handle = handle;
     this.#client = client;
-    this.#terminal = terminal;
+    this.#shows = shows;
     this.#notices = notices;
     this.#mapper = this.#newMapper();
     this.#outbox = new Outbox((update) => this.#notify(update));
@@ -70,7 +72,7 @@ export class LiveSession implements AsyncDisposable {
 
   #newMapper(): SessionMapper {
     const { tools, header } = this.handle;
-    return new SessionMapper(tools, { cwd: header.cwd, terminal: this.#terminal });
+    return new SessionMapper(tools, { cwd: header.cwd, ...this.#shows });
   }
 
   #receive(event: AgentEvent): Promise<void> | undefined {

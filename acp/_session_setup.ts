@@ -29,7 +29,10 @@ export function startSession(
   const session = new LiveSession(
     handle,
     bridge.client,
-    terminalSupport(bridge.capabilities._meta),
+    {
+      terminal: terminalSupport(bridge.capabilities._meta),
+      compaction: Boolean(bridge.capabilities.session?.compaction),
+    },
     unsupportedNotices(extras),
   );
   bridge.sessions.add(session);

@@ -145,6 +145,14 @@ function buildSchemas(): Schemas {
         status: z.enum(["pending", "in_progress", "completed"]),
       })),
     }),
+    "compact/start": z.object({ trigger: z.enum(["user", "limit", "overflow"]) }),
+    "compact/end": z.object({
+      outcome: z.union([
+        z.object({ type: z.literal("completed"), summary: z.string().min(1), model: z.string() }),
+        z.object({ type: z.literal("failed"), message: z.string() }),
+        z.object({ type: z.literal("cancelled") }),
+      ]),
+    }),
     "llm/retry": z.object({
       attempt: ordinal,
       maxAttempts: ordinal,

@@ -1,4 +1,5 @@
 /** One turn: the user's message, then model requests and tool calls until there is nothing to do. */
+import { compact, isNearlyFull } from "./_compaction.ts";
 import { runModelStep } from "./_model_step.ts";
 import { runToolCalls } from "./_tool_calls.ts";
 import type { TurnContext } from "./_turn_context.ts";
@@ -80,6 +81,7 @@ function abortedEnd(signal: AbortSignal): TurnEnd {
 async function converse(context: TurnContext): Promise<TurnEnd> {
   const system = await context.system();
   if (system.notice !== undefined) await notify(context, [system.notice]);
+  let mayCompact = true;
   for (let step = 1; step <= context.limits.maxSteps; step++) {
     const resolved = await context.models.resolve(context.config.model);
     if (resolved.type === "unavailable") {
@@ -87,12 +89,25 @@ async function converse(context: TurnContext): Promise<TurnEnd> {
     }
     await notify(context, await context.tools.settle(context.signal));
     if (context.signal.aborted) return abortedEnd(context.signal);
+    if (mayCompact && isNearlyFull(context, resolved.model)) {
+      const outcome = await compact(context, resolved.model, system.text, "limit");
+      mayCompact = outcome.type === "completed";
+      if (context.signal.aborted) return abortedEnd(context.signal);
+    }
     await context.record({ type: "step/start", data: { step } });
     const result = await runModelStep(context, resolved.model, system.text);
     if (result.type === "tools") await runToolCalls(context, result.calls);
     const usage = result.usage && { usage: result.usage };
     await context.record({ type: "step/end", data: { step, ...usage } });
-    if (result.type === "end") return result.reason;
+    if (result.type === "end") {
+      const { reason } = result;
+      const overflow = reason.type === "error" && reason.code === "context_window";
+      if (!overflow || !mayCompact) return reason;
+      // Once: what does not fit after that never will.
+      mayCompact = false;
+      const outcome = await compact(context, resolved.model, system.text, "overflow");
+      if (outcome.type !== "completed") return reason;
+    }
     if (context.signal.aborted) return abortedEnd(context.signal);
   }
   return { type: "max_steps" };

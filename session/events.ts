@@ -182,6 +182,15 @@ export interface EventData {
   "session/notice": { readonly text: string };
   /** The plan, whole. */
   "todo/write": { readonly entries: readonly TodoEntry[] };
+  /** A summary is about to take the conversation's place: by choice, before it is too long, or after. */
+  "compact/start": { readonly trigger: "user" | "limit" | "overflow" };
+  /** Unless `completed`, the conversation is as it was. */
+  "compact/end": {
+    readonly outcome:
+      | { readonly type: "completed"; readonly summary: string; readonly model: string }
+      | { readonly type: "failed"; readonly message: string }
+      | { readonly type: "cancelled" };
+  };
   /** A model request failed and is repeated. `partial` is what had been shown of its answer. */
   "llm/retry": {
     /** The request that comes next, counted from 2. */

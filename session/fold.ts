@@ -34,6 +34,9 @@ export interface OpenTurn {
   readonly openCalls: readonly OpenCall[];
 }
 
+/** What stays of the user's own words in a compacted conversation, in UTF-16 code units. */
+const MAX_KEPT_CHARS = 40_000;
+
 type Message =
   | { readonly role: "user"; text: string }
   | { readonly role: "assistant"; readonly parts: readonly AssistantPart[] }
@@ -55,9 +58,13 @@ export class SessionFold {
   model: EventData["model/selected"] | undefined;
   /** The keys of the scopes the user always allows. */
   readonly allowedScopes: Set<string> = new Set();
+  /** What the last request and its answer had together, in tokens; 0 where that is not known. */
+  contextTokens = 0;
   /** What the user was told outside of the model's answers. */
   readonly notices: Set<string> = new Set();
   #messages: Message[] = [];
+  /** What the user wrote, as the model was sent it. */
+  #asked: string[] = [];
   #turn: Omit<OpenTurn, "openCalls"> | undefined;
   #calls = new Map<string, OpenCall>();
 
@@ -82,8 +89,12 @@ export class SessionFold {
         break;
       case "step/end":
         if (this.#turn) this.#turn = { ...this.#turn, openStep: undefined };
+        if (event.data.usage) {
+          this.contextTokens = event.data.usage.inputTokens + event.data.usage.outputTokens;
+        }
         break;
       case "user/message":
+        this.#asked.push(promptText(event.data.content));
         this.#addUserText(promptText(event.data.content));
         break;
       case "assistant/message":
@@ -123,7 +134,11 @@ export class SessionFold {
       case "session/notice":
         this.notices.add(event.data.text);
         break;
+      case "compact/end":
+        if (event.data.outcome.type === "completed") this.#compact(event.data.outcome.summary);
+        break;
       case "todo/write":
+      case "compact/start":
       case "llm/retry":
         break;
       default: {
@@ -160,6 +175,18 @@ export class SessionFold {
     // Some providers refuse two user messages in a row.
     if (last?.role === "user") last.text += `\n\n${text}`;
     else this.#messages.push({ role: "user", text });
+  }
+
+  /** What the user wrote stays as it is, as much as fits, the newest first. */
+  #compact(summary: string): void {
+    let room = MAX_KEPT_CHARS;
+    this.#asked = this.#asked.reverse().filter((text) => (room -= text.length) >= 0).reverse();
+    const kept = this.#asked.map((text) => `<message>\n${text}\n</message>`).join("\n");
+    const text = "The conversation so far has been summarised to make room.\n\n" +
+      `What I wrote in it, the last message last:\n${kept}\n\n` +
+      `Your summary of it:\n<summary>\n${summary}\n</summary>\n\nGo on from there.`;
+    this.#messages = [{ role: "user", text }];
+    this.contextTokens = 0;
   }
 
   #addAssistant({ parts }: EventData["assistant/message"]): void {

@@ -44,7 +44,7 @@ export { absolutePath, isAbsolutePath, relativePath, relativeTitle } from "./pat
 export { readPrompt } from "./prompt_content.ts";
 export type { PromptReading } from "./prompt_content.ts";
 export { SessionMapper } from "./session_mapper.ts";
-export type { Presenter } from "./session_mapper.ts";
+export type { MapperContext, Presenter } from "./session_mapper.ts";
 export { promptOutcome } from "./stop_reason.ts";
 export type { PromptOutcome } from "./stop_reason.ts";
 export {

@@ -1,7 +1,13 @@
 /** Log events and live pieces of a session to ACP session updates: one mapper for live and replay. */
-import type { ContentBlock, SessionUpdate } from "@agentclientprotocol/sdk";
+import type { CompactionUpdate, ContentBlock, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { AgentEvent } from "../../session/agent_types.ts";
-import type { AssistantPart, EventOf, PromptContent, SessionEvent } from "../../session/events.ts";
+import type {
+  AssistantPart,
+  EventData,
+  EventOf,
+  PromptContent,
+  SessionEvent,
+} from "../../session/events.ts";
 import type { CallView, ResultView } from "../../tools/presentation.ts";
 import type { ToolResult } from "../../tools/tool.ts";
 import {
@@ -19,6 +25,12 @@ export interface Presenter {
   presentResult(name: string, rawArguments: string, result: ToolResult): ResultView;
 }
 
+/** What the updates depend on besides the events. */
+export interface MapperContext extends CardContext {
+  /** Whether the client shows compactions (`session.compaction`). @default {false} */
+  readonly compaction?: boolean;
+}
+
 interface OpenCard {
   readonly name: string;
   readonly rawArguments: string;
@@ -32,13 +44,15 @@ interface OpenCard {
  */
 export class SessionMapper {
   #presenter: Presenter;
-  #context: CardContext;
+  #context: MapperContext;
   #cards = new Map<string, OpenCard>();
+  /** The id of the compaction that has not ended. */
+  #compaction: string | undefined;
   /** The characters of the current answer that were streamed. */
   #streamed = 0;
 
   /** `presenter` knows the tools of the session; `context` never changes while it lives. */
-  constructor(presenter: Presenter, context: CardContext) {
+  constructor(presenter: Presenter, context: MapperContext) {
     this.#presenter = presenter;
     this.#context = context;
   }
@@ -89,10 +103,17 @@ export class SessionMapper {
           sessionUpdate: "plan",
           entries: event.data.entries.map((entry) => ({ ...entry })),
         }];
+      case "compact/start":
+        this.#compaction = `compaction-${event.seq}`;
+        return this.#compactionUpdate({ status: "in_progress" });
+      case "compact/end":
+        return this.#compacted(event);
       case "turn/start":
-      case "turn/end":
         this.#streamed = 0;
         return [];
+      case "turn/end":
+        this.#streamed = 0;
+        return this.#compactionUpdate({ status: "cancelled" }, true);
       case "step/start":
       case "step/end":
       case "permission/preset":
@@ -105,6 +126,32 @@ export class SessionMapper {
         throw new TypeError(`Cannot map an unknown event: ${JSON.stringify(never)}`);
       }
     }
+  }
+
+  #compacted({ data: { outcome } }: EventOf<"compact/end">): SessionUpdate[] {
+    if (!this.#context.compaction) return compactionText(outcome);
+    switch (outcome.type) {
+      case "completed":
+        return this.#compactionUpdate({
+          status: "completed",
+          summary: [{ type: "text", text: outcome.summary }],
+        }, true);
+      case "failed":
+        return this.#compactionUpdate({ status: "failed", error: outcome.message }, true);
+      case "cancelled":
+        return this.#compactionUpdate({ status: "cancelled" }, true);
+    }
+  }
+
+  /** Nothing where no compaction is open, or for a client that does not show them. */
+  #compactionUpdate(
+    patch: Omit<CompactionUpdate, "compactionId">,
+    isLast = false,
+  ): SessionUpdate[] {
+    const compactionId = this.#compaction;
+    if (isLast) this.#compaction = undefined;
+    if (compactionId === undefined || !this.#context.compaction) return [];
+    return [{ sessionUpdate: "compaction_update", compactionId, ...patch }];
   }
 
   #answer(parts: readonly AssistantPart[]): SessionUpdate[] {
@@ -181,6 +228,18 @@ export class SessionMapper {
       streamed: card.streamed,
     }, this.#context);
     return [{ sessionUpdate: "tool_call_update", ...update }];
+  }
+}
+
+/** For a client that does not show compactions. */
+function compactionText(outcome: EventData["compact/end"]["outcome"]): SessionUpdate[] {
+  switch (outcome.type) {
+    case "completed":
+      return [textChunk("text", "[The conversation so far was summarised to make room.]\n\n")];
+    case "failed":
+      return [textChunk("text", `[The conversation was not summarised: ${outcome.message}]\n\n`)];
+    case "cancelled":
+      return [];
   }
 }
 
