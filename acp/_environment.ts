@@ -8,6 +8,7 @@ const OWN: readonly string[] = [
   "LOCALAPPDATA",
   "XDG_DATA_HOME",
   "DENO_KV_ACCESS_TOKEN",
+  "DSH_CONTEXT_WINDOW",
   "DSH_KV",
   "DSH_KV_TIMEOUT",
   "DSH_LOG",

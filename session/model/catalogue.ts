@@ -55,6 +55,7 @@ class Catalogue implements ModelCatalogue {
         message: `Cannot use the model as one of the providers ${ids}: current value is "${name}"`,
       };
     }
+    const { contextWindow } = this.#config;
     const { key, baseUrl, ready } = this.#config.providers[provider];
     if (!ready) {
       return {
@@ -65,7 +66,14 @@ class Catalogue implements ModelCatalogue {
     }
     let made = this.#made.get(name);
     if (!made) {
-      made = providerModel({ ...this.#options, provider, model, baseUrl, ...(key && { key }) });
+      made = providerModel({
+        ...this.#options,
+        provider,
+        model,
+        baseUrl,
+        ...(key && { key }),
+        ...(contextWindow !== undefined && { contextWindow }),
+      });
       this.#made.set(name, made);
     }
     return { type: "ready", model: made };

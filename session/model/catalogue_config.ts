@@ -29,6 +29,8 @@ export interface CatalogueConfig {
   readonly models: readonly ModelInfo[];
   /** What a new session starts with. */
   readonly defaultModel?: ModelRef;
+  /** That of models which are not known by name, in tokens. */
+  readonly contextWindow?: number;
 }
 
 /** A configuration, or every reason why there is none. */
@@ -53,6 +55,7 @@ export interface CatalogueFlags {
  *   `OPENAI_BASE_URL` needs no key.
  * - `--model` or `DSH_MODEL`, as `provider/model`: what a new session starts with.
  * - `DSH_MODELS`: more models, as a comma-separated list.
+ * - `DSH_CONTEXT_WINDOW`: how many tokens the context of a model holds that is not known by name.
  *
  * A model that is named is offered even if its provider has no key: asking it then says which
  * variable is missing. Without a named model the default is the first known model of a provider
@@ -88,6 +91,7 @@ export function catalogueConfigFromEnv(
   const more = (env.DSH_MODELS ?? "").split(",").filter((entry) => entry.trim() !== "")
     .map((entry) => modelRef("DSH_MODELS", entry, problems))
     .filter((ref) => ref !== undefined);
+  const contextWindow = contextWindowOf(env, problems);
   if (problems.length > 0) return { type: "invalid", problems };
   const known = Object.values(providers).filter(({ ready }) => ready)
     .flatMap(({ id }) => KNOWN_MODELS.filter(({ provider }) => provider === id));
@@ -98,7 +102,8 @@ export function catalogueConfigFromEnv(
     type: "valid",
     config: {
       providers,
-      models: withNamed(known, [...named ? [named] : [], ...more]),
+      models: withNamed(known, [...named ? [named] : [], ...more], contextWindow),
+      ...(contextWindow !== undefined && { contextWindow }),
       ...(defaultModel && {
         defaultModel: { provider: defaultModel.provider, model: defaultModel.model },
       }),
@@ -110,11 +115,15 @@ interface KnownRef extends ModelRef {
   readonly provider: ProviderId;
 }
 
-function withNamed(known: readonly ModelInfo[], named: readonly KnownRef[]): ModelInfo[] {
+function withNamed(
+  known: readonly ModelInfo[],
+  named: readonly KnownRef[],
+  contextWindow: number | undefined,
+): ModelInfo[] {
   const models = [...known];
   for (const { provider, model } of named) {
     if (models.some((info) => info.provider === provider && info.model === model)) continue;
-    models.push(modelInfo(provider, model));
+    models.push(modelInfo(provider, model, contextWindow));
   }
   return models;
 }
@@ -126,6 +135,17 @@ function modelRef(source: string, text: string, problems: string[]): KnownRef | 
   problems.push(
     `Cannot use ${source} as provider/model with one of the providers ` +
       `${Object.keys(PROVIDERS).join(", ")}: current value is ${quote(text.trim())}`,
+  );
+}
+
+function contextWindowOf(env: Environment, problems: string[]): number | undefined {
+  const text = env.DSH_CONTEXT_WINDOW?.trim();
+  if (!text) return undefined;
+  const tokens = Number(text);
+  if (Number.isInteger(tokens) && tokens >= 1_000 && tokens <= 100_000_000) return tokens;
+  problems.push(
+    "Cannot use DSH_CONTEXT_WINDOW as a whole number of tokens from 1000 to 100000000: " +
+      `current value is ${quote(text)}`,
   );
 }
 

@@ -66,10 +66,18 @@ export const KNOWN_MODELS: readonly ModelInfo[] = [
   claude("claude-haiku-5-5", "Claude Haiku 5.5", "Fast and cheap"),
 ];
 
-/** What is known of a model: at least its name. */
-export function modelInfo(provider: ProviderId, model: string): ModelInfo {
+/**
+ * What is known of a model: at least its name.
+ *
+ * @param contextWindow That of a model which is not known by name, in tokens.
+ */
+export function modelInfo(
+  provider: ProviderId,
+  model: string,
+  contextWindow?: number,
+): ModelInfo {
   return KNOWN_MODELS.find((known) => known.provider === provider && known.model === model) ??
-    { provider, model, name: model };
+    { provider, model, name: model, ...(contextWindow !== undefined && { contextWindow }) };
 }
 
 function claude(model: string, name: string, description: string): ModelInfo {

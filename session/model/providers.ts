@@ -28,6 +28,8 @@ export interface ProviderModelOptions extends RequestOptions {
   readonly model: string;
   /** Absent: none is sent. */
   readonly key?: Secret;
+  /** That of a model which is not known by name, in tokens. @default {unknown} */
+  readonly contextWindow?: number;
   /** An absolute http or https URL. @default {the provider's own} */
   readonly baseUrl?: string;
 }
@@ -37,7 +39,7 @@ export function providerModel(options: ProviderModelOptions): Model {
   const { provider, model, key, baseUrl, idleTimeoutMs, startTimer, now } = options;
   const { label, keyVariable, baseUrlVariable, baseUrl: standard } = PROVIDERS[provider];
   return new AiSdkModel({
-    info: modelInfo(provider, model),
+    info: modelInfo(provider, model, options.contextWindow),
     endpoint: {
       label: provider === "openai" ? URL.parse(baseUrl ?? "")?.host ?? label : label,
       model: `${provider}/${model}`,

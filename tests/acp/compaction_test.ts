@@ -161,3 +161,21 @@ Deno.test("a cancel reaches the request for a summary", async () => {
   assertEquals(statuses, ["in_progress", "cancelled"]);
   assertEquals(historyProblems(await readLog(agent.kv, sessionId)), []);
 });
+
+Deno.test("the window of a model that is not known by name is a setting", async () => {
+  const usage = { prompt: 9_000, completion: 100 };
+  await using model = ModelServer.start([
+    ending(answer(text("One.")), { usage }),
+    answer(text("Said one.")),
+    answer(text("Two.")),
+  ]);
+  await using agent = await startAgent({
+    model,
+    provider: "openai",
+    env: { DSH_CONTEXT_WINDOW: "10000" },
+  });
+  const sessionId = await agent.newSession();
+  await agent.client.prompt(sessionId, "First");
+  await agent.client.prompt(sessionId, "Second");
+  assertStringIncludes(chunkText(agent.client.updatesOf(sessionId)), `${NOTICE}Two.`);
+});

@@ -91,6 +91,7 @@ const BAD: readonly (readonly [Environment, CatalogueFlags, readonly string[], s
   [{}, { model: "" }, ["--model", '""']],
   [{}, { model: "toString/x" }, ["--model", '"toString/x"']],
   [{ DSH_MODELS: "openai/a,b" }, {}, ["DSH_MODELS", '"b"']],
+  [{ DSH_CONTEXT_WINDOW: "32k" }, {}, ["DSH_CONTEXT_WINDOW", "tokens", '"32k"']],
   [{ OPENAI_BASE_URL: "localhost:11434" }, {}, ["OPENAI_BASE_URL", "http", "localhost:11434"]],
   [{ OPENAI_BASE_URL: "not a url" }, {}, ["OPENAI_BASE_URL", "not a url"]],
   [
