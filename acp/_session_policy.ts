@@ -17,15 +17,17 @@ export interface PolicyOptions {
  * is free to write, never does what this process may not.
  *
  * @param cwd The session's working directory, absolute.
+ * @param directories Other folders it works in.
  */
 export function sessionPolicy(
   { grants, network, ownPaths }: PolicyOptions,
   cwd: string,
+  directories: readonly string[] = [],
 ): (mode: SandboxMode) => SandboxPolicy {
   const writable = grants.canWrite(cwd);
   return (mode) => ({
     mode: honoured(mode, grants, writable),
-    writableRoots: [cwd],
+    writableRoots: [cwd, ...directories.filter(grants.canWrite)],
     protectedPaths: ownPaths,
     canWrite: grants.canWrite,
     network,

@@ -1,10 +1,8 @@
 /** What `session/load` and `session/resume` have in common. */
 import type { SessionConfigOption } from "@agentclientprotocol/sdk";
 import type { LiveSession } from "./_live_session.ts";
-import { checkDirectory, type SessionExtras, startSession } from "./_session_setup.ts";
+import { planSession, type SessionExtras, startSession } from "./_session_setup.ts";
 import type { Bridge } from "./bridge.ts";
-import { mcpServers } from "./_mcp_servers.ts";
-import { clientAbilities } from "./elicitation.ts";
 import { invalidParams } from "./errors.ts";
 import { configOptions } from "./mapper/config_options.ts";
 
@@ -24,7 +22,7 @@ export async function wakeSession(
   if (conflict) throw invalidParams("sessionId", conflict, sessionId);
   using _reservation = bridge.sessions.reserve(sessionId);
   await bridge.sessions.closed(sessionId);
-  await checkDirectory(bridge, cwd);
+  const { abilities, notices } = await planSession(bridge, params);
   const { agents, store } = await bridge.services();
   const header = await store.header(sessionId);
   if (!header) throw unknownSession(sessionId);
@@ -32,12 +30,9 @@ export async function wakeSession(
   if (await realPath(header.cwd) !== await realPath(cwd)) {
     throw invalidParams("cwd", `must be the session's own, ${JSON.stringify(header.cwd)}`, cwd);
   }
-  const handle = await agents.resume(sessionId, {
-    ...clientAbilities(bridge),
-    mcpServers: mcpServers(params.mcpServers),
-  });
+  const handle = await agents.resume(sessionId, abilities);
   if (!handle) throw unknownSession(sessionId);
-  const session = startSession(bridge, handle, params);
+  const session = startSession(bridge, handle, notices);
   try {
     await begin(session);
   } catch (error) {

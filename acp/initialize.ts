@@ -20,7 +20,13 @@ export function initialize(
       loadSession: true,
       promptCapabilities: { image: false, audio: false, embeddedContext: false },
       mcpCapabilities: { http: true, sse: true },
-      sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {} },
+      sessionCapabilities: {
+        list: {},
+        resume: {},
+        close: {},
+        delete: {},
+        additionalDirectories: {},
+      },
     },
     authMethods: [...bridge.options.authMethods],
   };

@@ -167,15 +167,17 @@ async function openServices(
     defaults: { preset: settings.permissionMode, presets: session.PERMISSION_PRESETS },
     presetsFor: ({ cwd }) => offeredPresets(session.PERMISSION_PRESETS, grants, cwd),
     onFault: report,
-    policyFor: ({ cwd }) => {
-      if (!grants.canWrite(cwd)) complain(`"${cwd}" is read-only: add it to --allow-write`);
+    policyFor: ({ cwd }, { directories = [] }) => {
+      for (const path of [cwd, ...directories]) {
+        if (!grants.canWrite(path)) complain(`"${path}" is read-only: add it to --allow-write`);
+      }
       const ownPaths = [settings.dataDirectory, ...storeFiles(settings.kv)];
-      return sessionPolicy({ grants, network: settings.network, ownPaths }, cwd);
+      return sessionPolicy({ grants, network: settings.network, ownPaths }, cwd, directories);
     },
-    toolsFor: async (header, { interaction, mcpServers = [] }) => {
+    toolsFor: async (header, { interaction, mcpServers = [], directories = [] }) => {
       const registry = new tools.ToolRegistry();
       // What is started outside the sandbox must not be what a command has put on the PATH.
-      const avoid = [header.cwd];
+      const avoid = [header.cwd, ...directories];
       const ripgrep = tools.findProgram("rg", path, avoid) ?? false;
       for (const tool of tools.fileTools({ ripgrep })) registry.register(tool);
       const probe = new bash.SandboxProbe({ os: Deno.build.os, path, avoid });

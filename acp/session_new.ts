@@ -3,10 +3,8 @@ import type {
   NewSessionRequest,
   NewSessionResponse,
 } from "@agentclientprotocol/sdk";
-import { checkDirectory, startSession } from "./_session_setup.ts";
+import { planSession, startSession } from "./_session_setup.ts";
 import type { Bridge } from "./bridge.ts";
-import { mcpServers } from "./_mcp_servers.ts";
-import { clientAbilities } from "./elicitation.ts";
 import { configOptions } from "./mapper/config_options.ts";
 
 /** `session/new`: the header is durable before the response, and nothing of the session precedes it. */
@@ -14,12 +12,9 @@ export async function sessionNew(
   bridge: Bridge,
   { params }: AgentRequestContext<NewSessionRequest>,
 ): Promise<NewSessionResponse> {
-  await checkDirectory(bridge, params.cwd);
+  const { abilities, notices } = await planSession(bridge, params);
   const { agents } = await bridge.services();
-  const handle = await agents.create({ cwd: params.cwd }, {
-    ...clientAbilities(bridge),
-    mcpServers: mcpServers(params.mcpServers),
-  });
-  startSession(bridge, handle, params);
+  const handle = await agents.create({ cwd: params.cwd }, abilities);
+  startSession(bridge, handle, notices);
   return { sessionId: handle.header.id, configOptions: configOptions(handle.options()) };
 }

@@ -21,7 +21,10 @@ export interface AgentFactoryOptions extends
   /** Makes a session's tools. */
   readonly toolsFor: (header: SessionHeader, abilities: ClientAbilities) => Promise<ToolRegistry>;
   /** What a session's calls may write and reach under a sandbox mode. */
-  readonly policyFor: (header: SessionHeader) => AgentParts["policyFor"];
+  readonly policyFor: (
+    header: SessionHeader,
+    abilities: ClientAbilities,
+  ) => AgentParts["policyFor"];
 }
 
 /** Makes a factory. */
@@ -42,8 +45,8 @@ export function agentFactory(options: AgentFactoryOptions): AgentFactory {
         ...options.defaults,
         presets: options.presetsFor?.(log.header) ?? options.defaults.presets,
       },
-      system: () => readSystemPrompt(log.header.cwd),
-      policyFor: options.policyFor(log.header),
+      system: () => readSystemPrompt(log.header.cwd, abilities.directories),
+      policyFor: options.policyFor(log.header, abilities),
       ...(options.limits && { limits: options.limits }),
       ...(options.onFault && { onFault: options.onFault }),
     });

@@ -59,6 +59,8 @@ export interface AgentHandle extends AsyncDisposable {
 export interface ClientAbilities {
   /** Absent: nobody can be asked, and no tool offers to. */
   readonly interaction?: UserInteraction;
+  /** Folders that the session works in besides its own, absolute. @default {none} */
+  readonly directories?: readonly string[];
   /** MCP servers whose tools the session gets. @default {none} */
   readonly mcpServers?: readonly McpServer[];
 }

@@ -143,6 +143,7 @@ export type {
   SessionSummary,
   StoredEvent,
 } from "./store.ts";
+export type { SystemPrompt } from "./system_prompt.ts";
 export { DEFAULT_LIMITS } from "./turn_limits.ts";
 export type { TurnLimits } from "./turn_limits.ts";
 export type { McpServer } from "../tools/mcp/mcp_server.ts";

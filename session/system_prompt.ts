@@ -7,6 +7,8 @@ import { readSkills, type Skill } from "./skills.ts";
 export interface SystemPromptFacts {
   /** The session's working directory, absolute. */
   readonly cwd: string;
+  /** Other folders that belong to the work, absolute. @default none */
+  readonly directories?: readonly string[];
   /** What the project says. @default nothing */
   readonly files?: readonly InstructionFile[];
   /** What the project offers. @default nothing */
@@ -21,7 +23,10 @@ export interface SystemPrompt {
 }
 
 /** Reads what a project says, and writes the instructions. Never rejects. */
-export async function readSystemPrompt(cwd: string): Promise<SystemPrompt> {
+export async function readSystemPrompt(
+  cwd: string,
+  directories: readonly string[] = [],
+): Promise<SystemPrompt> {
   const [files, skills] = await Promise.all([readProjectInstructions(cwd), readSkills(cwd)]);
   const read = files.map(({ path, text, leftOut }) =>
     `${path} (${text.length} characters${leftOut > 0 ? `, ${leftOut} left out` : ""})`
@@ -31,12 +36,17 @@ export async function readSystemPrompt(cwd: string): Promise<SystemPrompt> {
     ...read.length > 0 ? [`Instructions: ${read.join(", ")}.`] : [],
     ...offered.length > 0 ? [`Skills: ${offered.join(", ")}.`] : [],
   ].join(" ");
-  return { text: systemPrompt({ cwd, files, skills }), ...(notice !== "" && { notice }) };
+  return {
+    text: systemPrompt({ cwd, directories, files, skills }),
+    ...(notice !== "" && { notice }),
+  };
 }
 
 /** Writes the instructions. The same facts give the same text, so that providers can cache it. */
-export function systemPrompt({ cwd, files = [], skills = [] }: SystemPromptFacts): string {
-  return [general(cwd), ...projectPart(files), ...skillPart(skills)].join("\n\n");
+export function systemPrompt(
+  { cwd, directories = [], files = [], skills = [] }: SystemPromptFacts,
+): string {
+  return [general(cwd, directories), ...projectPart(files), ...skillPart(skills)].join("\n\n");
 }
 
 function projectPart(files: readonly InstructionFile[]): string[] {
@@ -62,10 +72,13 @@ function skillPart(skills: readonly Skill[]): string[] {
   ];
 }
 
-function general(cwd: string): string {
+function general(cwd: string, directories: readonly string[]): string {
+  const others = directories.length === 0
+    ? ""
+    : ` These folders belong to the work too: ${directories.join(", ")}.`;
   return `You are a coding agent that works in a developer's editor.
 
-The working directory is ${cwd}. Relative paths are resolved against it.
+The working directory is ${cwd}. Relative paths are resolved against it.${others}
 
 How to work:
 - Look before you change: read the files that matter and follow the conventions you find in them.

@@ -7,7 +7,7 @@ const EXTRAS = {
   additionalDirectories: ["/srv/shared"],
 };
 
-const NOTICE = "Additional directories are not supported yet and were ignored: /srv/shared.\n\n";
+const NOTICE = "Additional directories that do not exist were left out: /srv/shared.\n\n";
 
 Deno.test("what a session is sent and cannot use is named once, also after a load", async () => {
   await using agent = await startAgent();
