@@ -33,7 +33,7 @@ export class Chat {
     if (this.#turn !== "running") return false;
     this.#turn = "cancelled";
     const { conversation, say, palette } = this.#parts;
-    say(palette.dim("Cancelling\n"));
+    say(`${palette.dim("Cancelling")}\n`);
     conversation.cancel().catch(() => {
       // The agent is gone: its end is noticed, and ends the chat.
     });
@@ -85,21 +85,22 @@ export class Chat {
     endDrawing();
     if (input.interactive) {
       const values = conversation.options.map(({ currentValue }) => String(currentValue));
-      say(palette.dim(`${safeText([conversation.cwd, ...values].join(" · "))}\n`));
-      say(palette.dim("/help lists the commands; Ctrl-C cancels, Ctrl-D leaves\n"));
+      say(`${palette.dim(safeText([conversation.cwd, ...values].join(" · ")))}\n`);
+      say(`${palette.dim("/help lists the commands; Ctrl-C cancels, Ctrl-D leaves")}\n`);
     }
     return true;
   }
 
   async #line(text: string): Promise<"done" | "failed" | "cancelled" | "quit"> {
     if (text === "") return "done";
-    const { conversation, endDrawing } = this.#parts;
+    const { conversation, input, endDrawing, say } = this.#parts;
     const outcome = await runSlashCommand(text, this.#parts);
     if (outcome !== "prompt") return outcome;
     this.#turn = "running";
     const end = await conversation.prompt(text);
     this.#turn = "none";
     endDrawing();
+    if (input.interactive) say("\n");
     if (end.type === "failed") {
       this.#fail(end.message);
       return "failed";

@@ -56,6 +56,11 @@ export class Drawing {
     }
   }
 
+  /** Ends the line; what is drawn next goes on with its block. */
+  closeLine(): string {
+    return this.#flow.close();
+  }
+
   /** Ends what was drawn, with its line. */
   end(): string {
     return this.#flow.end();

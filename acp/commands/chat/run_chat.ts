@@ -56,7 +56,7 @@ export async function runChat(args: readonly string[], given: ChatSurroundings):
   const drawing = new Drawing({ colour });
   const palette = makePalette(colour);
   const endDrawing = () => screen.print(drawing.end());
-  const say = (text: string) => screen.print(drawing.end() + text);
+  const say = (text: string) => screen.print(drawing.closeLine() + text);
 
   await using agent = startAgentProcess({
     command: agentCommand(given.program, given.flags),
@@ -93,7 +93,7 @@ export async function runChat(args: readonly string[], given: ChatSurroundings):
   const code = await Promise.race([stopped, died, converse()]);
   over = true;
   if (input.interactive && code === 0 && conversation.prompted) {
-    say(palette.dim(`Go on with: chat --resume ${conversation.sessionId}\n`));
+    say(`${palette.dim(`Go on with: dsh-acp chat --resume ${conversation.sessionId}`)}\n`);
   }
   return code;
 

@@ -36,12 +36,10 @@ export class Screen {
 
   /** Writes a line to stderr at once. */
   note(line: string): void {
-    const write = () => {
-      if (this.#midLine) this.write("\n");
-      this.#send(this.#output.stderr, `${line}\n`);
-    };
-    if (this.#line) this.#line.above(write);
-    else write();
+    const write = () => this.#send(this.#output.stderr, `${line}\n`);
+    if (this.#line) return this.#line.above(write);
+    if (this.#midLine) this.write("\n");
+    write();
   }
 
   /** Writes to stdout whatever is going on: for the line editor. */

@@ -28,20 +28,17 @@ const PASTE_OFF = "\x1b[?2004l";
  */
 export function terminalInput(terminal: Terminal): Input {
   const { stdin, screen } = terminal;
-  let asked: { keys(text: string): void; end(): void } | undefined;
+  let asked: { keys(text: string): void; leave(): void } | undefined;
   let history: string[] = [];
   stdin.setRaw(true);
   pump().catch(() => {
     // A terminal that cannot be read is gone.
-  }).then(() => {
-    asked?.end();
-    terminal.onGone();
-  });
+  }).then(terminal.onGone);
 
   async function pump(): Promise<void> {
     for await (const text of stdin.readable.pipeThrough(new TextDecoderStream())) {
       if (asked) asked.keys(text);
-      else if (text.includes(CTRL_C)) terminal.onInterrupt();
+      else for (const key of text) if (key === CTRL_C) terminal.onInterrupt();
     }
   }
 
@@ -57,21 +54,27 @@ export function terminalInput(terminal: Terminal): Input {
     });
     const filter = new PasteFilter();
     let finished = false;
-    const finish = (reply: Reply): void => {
-      if (finished) return;
+    const leave = (): void => {
       finished = true;
       asked = undefined;
       options.signal?.removeEventListener("abort", withdraw);
       editor.close();
+      screen.editing = undefined;
+    };
+    const finish = (reply: Reply): void => {
+      if (finished) return;
       // Enter has moved on by itself.
       screen.write(reply.type === "line" ? PASTE_OFF : `${PASTE_OFF}\n`);
-      screen.editing = undefined;
+      leave();
       resolve(reply);
     };
     const withdraw = () => finish({ type: "withdrawn" });
     asked = {
       keys: (text) => void keys.write(filter.push(text)),
-      end: () => finish({ type: "end" }),
+      leave: () => {
+        screen.write(`${PASTE_OFF}\n`);
+        leave();
+      },
     };
     editor.on("line", (line: string) => {
       if (options.history && line.trim() !== "") {
@@ -100,7 +103,8 @@ export function terminalInput(terminal: Terminal): Input {
     interactive: true,
     ask,
     [Symbol.dispose]() {
-      asked?.end();
+      // Nobody waits for the answer any more.
+      asked?.leave();
       try {
         stdin.setRaw(false);
       } catch {
