@@ -2,9 +2,11 @@
 
 const START = "\x1b[200~";
 const END = "\x1b[201~";
-/** A marker that the end of a piece cut off, from its second character on. */
+/** A marker that the end of a piece cut off. By itself the first character is a key. */
 // deno-lint-ignore no-control-regex -- it is what is looked for
-const CUT = /\x1b\[(?:2(?:0[01]?)?)?$/;
+const CUT_START = /\x1b\[(?:2(?:00?)?)?$/;
+// deno-lint-ignore no-control-regex -- it is what is looked for
+const CUT_END = /\x1b(?:\[(?:2(?:01?)?)?)?$/;
 /** Stands for a newline inside a line. */
 const NEWLINE = "␊";
 
@@ -15,20 +17,21 @@ export class PasteFilter {
 
   /** Takes the next piece and returns what the line editor is to see. */
   push(piece: string): string {
-    const text = this.#held + piece;
-    const whole = text.replace(CUT, "");
-    this.#held = text.slice(whole.length);
+    let rest = this.#held + piece;
     let shown = "";
-    let from = 0;
-    while (from < whole.length) {
-      const marker = this.#pasting ? END : START;
-      const found = whole.indexOf(marker, from);
-      const to = found === -1 ? whole.length : found;
-      const part = whole.slice(from, to);
-      shown += this.#pasting ? pasted(part) : part;
-      if (found === -1) break;
-      this.#pasting = !this.#pasting;
-      from = to + marker.length;
+    this.#held = "";
+    while (rest !== "") {
+      const pasting = this.#pasting;
+      const marker = pasting ? END : START;
+      const at = rest.indexOf(marker);
+      const part = at === -1 ? rest.replace(pasting ? CUT_END : CUT_START, "") : rest.slice(0, at);
+      shown += pasting ? pasted(part) : part;
+      if (at === -1) {
+        this.#held = rest.slice(part.length);
+        break;
+      }
+      this.#pasting = !pasting;
+      rest = rest.slice(at + marker.length);
     }
     return shown;
   }
