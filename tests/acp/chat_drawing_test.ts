@@ -2,6 +2,7 @@
 import { assertEquals } from "@std/assert";
 import type { SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
 import { Drawing } from "../../acp/commands/chat/drawing.ts";
+import { agentCommand } from "../../acp/commands/chat/agent_command.ts";
 import { PasteFilter, withNewlines } from "../../acp/commands/chat/_paste_filter.ts";
 
 function draw(updates: readonly SessionUpdate[], colour = false): string {
@@ -115,10 +116,13 @@ Deno.test("Drawing shows a change once: before an approval, or when it is done",
     sessionUpdate: "tool_call_update",
     toolCallId: "e",
     status: "pending",
-    content: [{ type: "content", content: { type: "text", text: "Why" } }, diff],
+    content: [{ type: "content", content: { type: "text", text: "Why\n".repeat(30) } }, diff],
   };
   assertEquals(draw([edit([diff]), done]), `● Edit f\n${lines}`);
-  assertEquals(draw([edit([diff]), asked, done]), `● Edit f\n│ Why\n${lines}✓ done\n`);
+  assertEquals(
+    draw([edit([diff]), asked, done]),
+    `● Edit f\n${"│ Why\n".repeat(30)}${lines}✓ done\n`,
+  );
 });
 
 Deno.test("Drawing says how much of a long change and a long result it leaves out", () => {
@@ -193,4 +197,16 @@ Deno.test("PasteFilter keeps pasted lines together, wherever the paste is cut", 
       `cut at ${at}`,
     );
   }
+});
+
+Deno.test("agentCommand starts the program it is part of, whatever that was started from", () => {
+  const facts = { execPath: "/deno", mainModule: "", standalone: false, hasKv: true };
+  const start = (mainModule: string, more = {}) =>
+    agentCommand({ ...facts, mainModule, ...more }, ["--kv=x"]).join(" ");
+  assertEquals(start("file:///a/mod.ts"), "/deno run -A --unstable-kv file:///a/mod.ts --kv=x");
+  assertEquals(
+    start("https://jsr.io/@dsh/acp/1.2.3/mod.ts", { hasKv: false }),
+    "/deno run -A jsr:@dsh/acp@1.2.3 --kv=x",
+  );
+  assertEquals(start("file:///tmp/mod.ts", { standalone: true }), "/deno --kv=x");
 });

@@ -26,7 +26,7 @@ interface Card {
   diffShown: boolean;
 }
 
-/** Lines of a result, and of a change, that are shown; a change to be approved is shown whole. */
+/** Lines of a result, and of a change, that are shown. What is to be approved is shown whole. */
 const RESULT_LINES = 20;
 const DIFF_LINES = 100;
 
@@ -72,7 +72,7 @@ export class CardDrawing {
     switch (update.status) {
       case "pending":
         // It waits for an approval: what it will do is shown before the question.
-        return this.#focus(card) + this.#texts(card) + this.#diff(card, Infinity);
+        return this.#focus(card) + this.#texts(card, Infinity) + this.#diff(card, Infinity);
       case "completed":
       case "failed":
         this.#cards.delete(card.id);
@@ -113,16 +113,13 @@ export class CardDrawing {
   #end(card: Card, { status, _meta: meta }: ToolCallUpdate): string {
     const failed = status === "failed";
     if (isTerminal(card)) {
-      const exit = record(meta?.["terminal_exit"]);
-      const how = exit["signal"] ??
-        (exit["exit_code"] === undefined
-          ? failed ? "failed" : "done"
-          : `exit ${exit["exit_code"]}`);
+      const { signal, exit_code: code } = record(meta?.["terminal_exit"]);
+      const unknown = failed ? "failed" : "done";
+      const how = signal ?? (code === undefined ? unknown : `exit ${code}`);
       return this.#focus(card) + this.#texts(card) + this.#verdict(failed, safeText(String(how)));
     }
     if (failed) {
-      return this.#focus(card) + this.#texts(card) +
-        this.#verdict(true, "failed");
+      return this.#focus(card) + this.#texts(card) + this.#verdict(true, "failed");
     }
     if (isDiff(card)) {
       return card.diffShown
@@ -138,13 +135,13 @@ export class CardDrawing {
   }
 
   /** The texts of a card that are not on the screen yet. */
-  #texts(card: Card): string {
+  #texts(card: Card, limit = RESULT_LINES): string {
     const texts = card.content.flatMap((one) =>
       one.type === "content" ? [contentText(one.content)] : []
     ).filter((text) => text.trim() !== "" && !card.told.has(text));
     for (const text of texts) card.told.add(text);
     if (texts.length === 0) return "";
-    const shown = clip(safeText(texts.join("\n")).trim().split("\n"), RESULT_LINES);
+    const shown = clip(safeText(texts.join("\n")).trim().split("\n"), limit);
     return this.#focus(card) + this.#flow.lines(shown.join("\n"), this.#palette.dim, BAR);
   }
 

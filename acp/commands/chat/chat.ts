@@ -84,7 +84,9 @@ export class Chat {
     }
     endDrawing();
     if (input.interactive) {
-      const values = conversation.options.map(({ currentValue }) => String(currentValue));
+      const values = conversation.options.map(({ name, currentValue }) =>
+        `${name}: ${currentValue}`
+      );
       say(`${palette.dim(safeText([conversation.cwd, ...values].join(" · ")))}\n`);
       say(`${palette.dim("/help lists the commands; Ctrl-C cancels, Ctrl-D leaves")}\n`);
     }
@@ -95,6 +97,7 @@ export class Chat {
     if (text === "") return "done";
     const { conversation, input, endDrawing, say } = this.#parts;
     const outcome = await runSlashCommand(text, this.#parts);
+    endDrawing();
     if (outcome !== "prompt") return outcome;
     this.#turn = "running";
     const end = await conversation.prompt(text);

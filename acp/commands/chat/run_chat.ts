@@ -14,7 +14,7 @@ import { Screen, type ScreenOutput } from "./screen.ts";
 import { terminalInput } from "./terminal_input.ts";
 
 /** What the chat is given. */
-export interface ChatSurroundings extends Pick<ScreenOutput, "stdout" | "stderr"> {
+export interface ChatSurroundings extends Omit<ScreenOutput, "onGone"> {
   /** This program, which is the agent too. */
   readonly program: ProgramFacts;
   /** The options the agent is started with. */
@@ -25,8 +25,6 @@ export interface ChatSurroundings extends Pick<ScreenOutput, "stdout" | "stderr"
   readonly cwd: string;
   /** `Deno.stdin`, or something like it. */
   readonly stdin: Pick<typeof Deno.stdin, "readable" | "setRaw" | "isTerminal">;
-  /** Whether stdout is a terminal. */
-  readonly isTerminal: boolean;
   /** Whether a terminal is to show colours. */
   readonly colour: boolean;
   /** The columns of the terminal. */

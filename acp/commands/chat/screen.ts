@@ -6,6 +6,8 @@ export interface ScreenOutput {
   readonly stdout: (bytes: Uint8Array) => number;
   /** Writes bytes to stderr and returns how many. */
   readonly stderr: (bytes: Uint8Array) => number;
+  /** Whether stdout is a terminal, where lines of stderr come between its own. */
+  readonly isTerminal: boolean;
   /** Is told when stdout takes no more, as its reader is gone. */
   readonly onGone: () => void;
 }
@@ -36,9 +38,15 @@ export class Screen {
 
   /** Writes a line to stderr at once. */
   note(line: string): void {
-    const write = () => this.#send(this.#output.stderr, `${line}\n`);
+    const write = () => {
+      try {
+        writeAll(this.#output.stderr, `${line}\n`);
+      } catch {
+        // Who closed stderr does not want to know.
+      }
+    };
     if (this.#line) return this.#line.above(write);
-    if (this.#midLine) this.write("\n");
+    if (this.#midLine && this.#output.isTerminal) this.write("\n");
     write();
   }
 
@@ -46,7 +54,12 @@ export class Screen {
   write(text: string): void {
     if (text === "") return;
     this.#midLine = !text.endsWith("\n");
-    this.#send(this.#output.stdout, text);
+    try {
+      writeAll(this.#output.stdout, text);
+    } catch {
+      // Whoever read it is gone, so there is nobody left to tell.
+      this.#output.onGone();
+    }
   }
 
   /** Says that a line is being edited from now on, or no longer. */
@@ -57,14 +70,9 @@ export class Screen {
     this.#held = "";
     this.write(held);
   }
+}
 
-  #send(write: (bytes: Uint8Array) => number, text: string): void {
-    const bytes = new TextEncoder().encode(text);
-    try {
-      for (let sent = 0; sent < bytes.length;) sent += write(bytes.subarray(sent));
-    } catch {
-      // Whoever read it is gone, so there is nobody left to tell.
-      this.#output.onGone();
-    }
-  }
+function writeAll(write: (bytes: Uint8Array) => number, text: string): void {
+  const bytes = new TextEncoder().encode(text);
+  for (let sent = 0; sent < bytes.length;) sent += write(bytes.subarray(sent));
 }
