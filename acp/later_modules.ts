@@ -5,5 +5,6 @@ export const LATER_MODULES: readonly string[] = [
   "../session/model/catalogue.ts",
   "../tools/mcp/connect_servers.ts",
   "../tools/mod.ts",
+  "./commands/chat/run_chat.ts",
   "./commands/run_store_command.ts",
 ];

@@ -12,7 +12,7 @@ import { removeSessionFiles, sessionFolderPrefix } from "./_session_files.ts";
 import { offeredPresets, sessionPolicy } from "./_session_policy.ts";
 import { type BridgeServices, connectBridge, type DirectoryLookup } from "./bridge.ts";
 import { internalError } from "./errors.ts";
-import { HELP, readSettings, type Settings } from "./settings.ts";
+import { HELP, type Invocation, readSettings, type Settings } from "./settings.ts";
 import { stdioStream } from "./stdio_stream.ts";
 
 /** How long the sessions may take to end once the client is gone, in milliseconds. */
@@ -48,6 +48,7 @@ export async function serve(stdout: Stdout): Promise<void> {
       complain(invocation.message);
       return Deno.exit(2);
     case "command": {
+      if (invocation.name === "chat") return Deno.exit(await chat(invocation, env, stdout));
       const { runStoreCommand } = await later("./commands/run_store_command.ts");
       const { name, args, settings } = invocation;
       return Deno.exit(
@@ -87,6 +88,35 @@ export async function serve(stdout: Stdout): Promise<void> {
       );
     }
   }
+}
+
+/** Talks to the agent, which is a process of its own. Resolves with the exit code. */
+async function chat(
+  { args, flags }: Extract<Invocation, { type: "command" }>,
+  env: Readonly<Record<string, string>>,
+  stdout: Stdout,
+): Promise<number> {
+  const { runChat } = await later("./commands/chat/run_chat.ts");
+  return await runChat(args, {
+    program: {
+      execPath: Deno.execPath(),
+      mainModule: Deno.mainModule,
+      standalone: Deno.build.standalone,
+      hasKv: "openKv" in Deno,
+    },
+    flags,
+    query: (descriptor) => Deno.permissions.querySync(descriptor),
+    cwd: Deno.cwd(),
+    stdin: Deno.stdin,
+    stdout: (bytes) => stdout.writeSync(bytes),
+    stderr: (bytes) => Deno.stderr.writeSync(bytes),
+    isTerminal: Deno.stdout.isTerminal(),
+    colour: !env["NO_COLOR"],
+    columns: () => Deno.consoleSize().columns,
+    onSignal: (told) => {
+      for (const [signal] of exitSignals()) Deno.addSignalListener(signal, () => told(signal));
+    },
+  });
 }
 
 /** What the program was started with. */
@@ -235,6 +265,7 @@ interface LaterModules {
   readonly "../session/model/catalogue.ts": typeof import("../session/model/catalogue.ts");
   readonly "../tools/mcp/connect_servers.ts": typeof import("../tools/mcp/connect_servers.ts");
   readonly "../tools/mod.ts": typeof import("../tools/mod.ts");
+  readonly "./commands/chat/run_chat.ts": typeof import("./commands/chat/run_chat.ts");
   readonly "./commands/run_store_command.ts": typeof import("./commands/run_store_command.ts");
 }
 
@@ -274,11 +305,15 @@ const directories: DirectoryLookup = {
 /** Resolves with the exit code when the process is told to end. */
 function exitSignal(): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
-  const signals: readonly [Deno.Signal, number][] = Deno.build.os === "windows"
+  for (const [signal, code] of exitSignals()) Deno.addSignalListener(signal, () => resolve(code));
+  return promise;
+}
+
+/** The signals that end a program on this system, and the exit codes that say so. */
+function exitSignals(): readonly (readonly ["SIGINT" | "SIGTERM" | "SIGHUP", number])[] {
+  return Deno.build.os === "windows"
     ? [["SIGINT", 130]]
     : [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]];
-  for (const [signal, code] of signals) Deno.addSignalListener(signal, () => resolve(code));
-  return promise;
 }
 
 /** The SDK gives a reason for every close; a closed stdin is the ordinary end. */

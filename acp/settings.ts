@@ -31,6 +31,8 @@ export type Invocation =
     readonly type: "command";
     readonly name: CommandName;
     readonly args: readonly string[];
+    /** The options of all commands, as another process of the program can be given them. */
+    readonly flags: readonly string[];
     readonly settings: Settings;
   }
   | { readonly type: "help" }
@@ -46,9 +48,13 @@ export interface Surroundings {
 }
 
 /** The commands that look after the store instead of serving. */
+export type StoreCommandName = typeof STORE_COMMANDS[number];
+
+/** What the program does instead of serving. */
 export type CommandName = typeof COMMANDS[number];
 
-const COMMANDS = ["export", "import", "prune", "repair"] as const;
+const STORE_COMMANDS = ["export", "import", "prune", "repair"] as const;
+const COMMANDS = [...STORE_COMMANDS, "chat"] as const;
 
 const FLAGS = ["--kv", "--model", "--permission-mode", "--sandbox-network"] as const;
 const PERMISSION_MODES = ["workspace-write", "danger-full-access"];
@@ -62,6 +68,8 @@ Usage: dsh-acp [options]
 Serves ACP on stdin and stdout until stdin closes. An editor starts it; see the README.
 
 Commands:
+  chat [PROMPT]               talk to the agent in this terminal, or have one prompt answered;
+                              --resume ID goes on with a session
   export ID                   write a session to stdout, as JSON Lines
   import FILE                 read a session from such a file
   repair ID [--write]         say what is damaged in a session; with --write, mend it
@@ -152,9 +160,13 @@ export function readSettings({ args, env, os }: Surroundings): Invocation {
     questionTimeoutMs: questionTimeout * 1_000,
     debug: log === "debug",
   };
-  return command.name === undefined
-    ? { type: "serve", settings }
-    : { type: "command", name: command.name, args: command.args, settings };
+  return command.name === undefined ? { type: "serve", settings } : {
+    type: "command",
+    name: command.name,
+    args: command.args,
+    flags: [...flags].map(([name, value]) => `${name}=${value}`),
+    settings,
+  };
 }
 
 /** The platform's folder for application data: XDG Base Directory on Linux. */

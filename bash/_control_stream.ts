@@ -1,15 +1,7 @@
-import { hasControl, resolveBackspaces, stripEscapes } from "../tools/control_text.ts";
+import { endOfWhole, hasControl, resolveBackspaces, stripEscapes } from "../tools/control_text.ts";
 
 /** A line longer than this is let go of in pieces, so that memory stays bounded. In UTF-16 units. */
 const MAX_LINE = 65_536;
-/** An escape sequence that is not complete by then is no escape sequence. In UTF-16 units. */
-const MAX_SEQUENCE = 4_096;
-
-/** An escape sequence that the end of the text cut off. */
-const UNFINISHED =
-  // deno-lint-ignore no-control-regex
-  /(?:\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b\x9c\n]*\x1b?|[ -/]*)|\x9b[0-?]*[ -/]*|[\x90\x98\x9d-\x9f][^\x07\x1b\x9c\n]*\x1b?)$/;
-
 /**
  * `stripControl` for text that arrives in pieces: cutting the input elsewhere gives the same
  * output. Memory is bounded: a frame longer than 64 Ki units is passed on before it is complete.
@@ -28,12 +20,9 @@ export class ControlStream {
       return piece.slice(0, end) + this.#letGo();
     }
     let text = this.#held + piece;
-    this.#held = "";
-    const unfinished = hasControl(text) ? UNFINISHED.exec(text) : null;
-    if (unfinished && text.length - unfinished.index <= MAX_SEQUENCE) {
-      this.#held = text.slice(unfinished.index);
-      text = text.slice(0, unfinished.index);
-    }
+    const end = endOfWhole(text);
+    this.#held = text.slice(end);
+    text = text.slice(0, end);
     return this.#fold(stripEscapes(text)) + this.#letGo();
   }
 

@@ -15,6 +15,21 @@ const ESCAPES =
   // deno-lint-ignore no-control-regex
   /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\x1b[ -/]*[0-~]?/g;
 
+/** An escape sequence that the end of the text cut off. */
+const UNFINISHED =
+  // deno-lint-ignore no-control-regex
+  /(?:\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b\x9c\n]*\x1b?|[ -/]*)|\x9b[0-?]*[ -/]*|[\x90\x98\x9d-\x9f][^\x07\x1b\x9c\n]*\x1b?)$/;
+/** An escape sequence that is not complete by then is no escape sequence. In UTF-16 units. */
+const MAX_SEQUENCE = 4_096;
+
+/** Where the escape sequence starts that the end of `text` cut off; its length where there is none. */
+export function endOfWhole(text: string): number {
+  const unfinished = hasControl(text) ? UNFINISHED.exec(text) : null;
+  return unfinished && text.length - unfinished.index <= MAX_SEQUENCE
+    ? unfinished.index
+    : text.length;
+}
+
 /** Controls that neither print nor move within the line. */
 // deno-lint-ignore no-control-regex
 const SILENT = /[\x00-\x07\x0b\x0c\x0e-\x1f\x7f-\x9f]/g;

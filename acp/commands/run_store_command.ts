@@ -3,7 +3,7 @@ import type { LeaseOptions } from "../../session/lease.ts";
 import { openSessionStore } from "../../session/store.ts";
 import type { SessionStore } from "../../session/store.ts";
 import { openDataFolder } from "../_data_folder.ts";
-import type { CommandName, Settings } from "../settings.ts";
+import type { Settings, StoreCommandName } from "../settings.ts";
 
 /** What a command is given. */
 export interface CommandSurroundings
@@ -31,7 +31,7 @@ export type StoreCommand = (
   surroundings: CommandSurroundings,
 ) => Promise<number>;
 
-const COMMANDS: Readonly<Record<CommandName, () => Promise<StoreCommand>>> = {
+const COMMANDS: Readonly<Record<StoreCommandName, () => Promise<StoreCommand>>> = {
   export: async () => (await import("./export_command.ts")).exportCommand,
   import: async () => (await import("./import_command.ts")).importCommand,
   prune: async () => (await import("./prune_command.ts")).pruneCommand,
@@ -40,7 +40,7 @@ const COMMANDS: Readonly<Record<CommandName, () => Promise<StoreCommand>>> = {
 
 /** Runs a command on the store. Every failure is one line on stderr and an exit code. */
 export async function runStoreCommand(
-  name: CommandName,
+  name: StoreCommandName,
   args: readonly string[],
   surroundings: CommandSurroundings,
 ): Promise<number> {

@@ -1,0 +1,72 @@
+/** Makes text of the model, of tools and of the log safe to write to a terminal. */
+import { endOfWhole, stripEscapes } from "../../../tools/control_text.ts";
+
+/** Marks that change the direction of what follows: a line could read as another one. */
+const DIRECTION = /[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+/** Select Graphic Rendition: colours and weights, the one kind of sequence that may stay. */
+// deno-lint-ignore no-control-regex -- it is what is looked for
+const COLOURS = /\x1b\[[0-9;:]*m/g;
+
+const RESETS: ReadonlySet<string> = new Set(["\x1b[m", "\x1b[0m"]);
+
+/** Text without escape sequences, and with nothing that moves the cursor but newline and tab. */
+export function safeText(text: string): string {
+  return stripEscapes(text).replace(/[\r\b]/g, "").replace(DIRECTION, spelled);
+}
+
+/**
+ * The output of a command, in pieces: colours stay, other sequences go; `\r` stays inside a line.
+ * A sequence that a piece cuts off waits for the next piece.
+ */
+export class SafeOutput {
+  #held = "";
+  readonly #colour: boolean;
+
+  /** Without `colour` colours go as well, and a carriage return starts a line. */
+  constructor(colour: boolean) {
+    this.#colour = colour;
+  }
+
+  /** Takes the next piece and returns what can be written. */
+  push(piece: string): string {
+    const text = this.#held + piece;
+    // The newline of a "\r\n" may be in the next piece.
+    const end = text.endsWith("\r") ? text.length - 1 : endOfWhole(text);
+    this.#held = text.slice(end);
+    return this.#clean(text.slice(0, end).replace(/\r+\n/g, "\n"));
+  }
+
+  #clean(text: string): string {
+    if (!this.#colour) return safeLines(text);
+    let from = 0;
+    let clean = "";
+    for (const { 0: colour, index } of text.matchAll(COLOURS)) {
+      clean += safeFrames(text.slice(from, index)) + colour;
+      from = index + colour.length;
+    }
+    return clean + safeFrames(text.slice(from));
+  }
+}
+
+/** The colours that are in force after `text`, when `before` were in force before it. */
+export function coloursAfter(text: string, before: string): string {
+  let active = before;
+  for (const [colour] of text.matchAll(COLOURS)) {
+    // A program that never resets them must not have them grow for ever.
+    const kept = RESETS.has(colour) || active.length > 200 ? "" : active;
+    active = kept + colour;
+  }
+  return active;
+}
+
+function safeLines(text: string): string {
+  return safeText(text.replaceAll("\r", "\n"));
+}
+
+function safeFrames(text: string): string {
+  return stripEscapes(text).replaceAll("\b", "").replace(DIRECTION, spelled);
+}
+
+function spelled(mark: string): string {
+  return `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
