@@ -17,6 +17,7 @@ export interface SystemPromptFacts {
 
 /** The instructions of one turn. */
 export interface SystemPrompt {
+  /** What the model is sent. */
   readonly text: string;
   /** What the user should know of them, the same words for the same instructions. */
   readonly notice?: string;
