@@ -1,7 +1,7 @@
 /** The program: reads its surroundings, puts the parts together, serves until stdin closes. */
 import type { AuthMethod } from "@agentclientprotocol/sdk";
 import packageInfo from "../deno.json" with { type: "json" };
-import { serverEnvironment, serverProblem } from "./_mcp_grants.ts";
+import { modelKeys, serverEnvironment, serverProblem } from "./_mcp_grants.ts";
 import { type CatalogueConfig, catalogueConfigFromEnv } from "../session/model/catalogue_config.ts";
 import type { Stdout } from "./_console_guard.ts";
 import { canRunCommands, containmentNotice } from "./_containment_notice.ts";
@@ -233,7 +233,7 @@ async function openServices(
         const { connectServers } = await later("../tools/mcp/connect_servers.ts");
         connectServers(registry, mcpServers, {
           cwd: header.cwd,
-          env: serverEnvironment(env),
+          env: serverEnvironment(env, modelKeys(models)),
           version: packageInfo.version,
           problem: (server) => serverProblem(server, granted),
           ...(settings.debug && { log: complain }),
