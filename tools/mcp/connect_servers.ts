@@ -3,14 +3,17 @@ import {
   Client,
   SSEClientTransport,
   StreamableHTTPClientTransport,
-  type Tool as ServerTool,
   type Transport,
 } from "@modelcontextprotocol/client";
 import type { ToolRegistry } from "../tool_registry.ts";
 import type { McpServer } from "./mcp_server.ts";
+import { boundedFetch } from "./bounded_fetch.ts";
+import { listTools, type ServerTool } from "./list_tools.ts";
 import { mcpTool } from "./mcp_tool.ts";
 import { mcpToolName } from "./names.ts";
+import { printable } from "./printable.ts";
 import { ProcessTransport } from "./process_transport.ts";
+import { serverProgram } from "./server_program.ts";
 
 /** What the servers are connected with. */
 export interface McpOptions {
@@ -35,6 +38,9 @@ const TURN_WAIT = 10_000;
 /** How long a server at a URL has to hear that the session is over, in ms. */
 const GOODBYE = 1_000;
 
+/** How many things about the servers the user is told in one session. */
+const MOST_NOTICES = 100;
+
 /** Starts connecting and returns. The registry owns the connections. */
 export function connectServers(
   registry: ToolRegistry,
@@ -42,16 +48,28 @@ export function connectServers(
   options: McpOptions,
 ): void {
   const closing = new AbortController();
-  const notices: string[] = [];
-  const connecting = new Set(servers);
-  const connections = servers.map((server) =>
-    new Connection(registry, server, options, (text) => {
-      if (!closing.signal.aborted) notices.push(`MCP server "${server.name}": ${text}.`);
-    })
-  );
+  const notices = new Set<string>();
+  const connecting = new Set<Connection>();
+  const late = new Set<Connection>();
+  const notice = ({ name }: McpServer, text: string) => {
+    if (closing.signal.aborted || notices.size >= MOST_NOTICES) return;
+    notices.add(`MCP server "${name}": ${text}.`);
+  };
+  for (const [index, server] of servers.entries()) {
+    // What is always allowed is allowed by name, so a name must not stand for two.
+    if (servers.findIndex(({ name }) => name === server.name) < index) {
+      notice(server, "was not connected: another one has the same name");
+      continue;
+    }
+    connecting.add(new Connection(registry, server, options, (text) => notice(server, text)));
+  }
+  const connections = [...connecting];
   const opened = Promise.all(connections.map(async (connection) => {
     await connection.open(closing.signal);
-    connecting.delete(connection.server);
+    connecting.delete(connection);
+    if (late.has(connection) && connection.isOpen) {
+      notice(connection.server, "is connected now; its tools can be used");
+    }
   }));
   const waited = AbortSignal.any([AbortSignal.timeout(TURN_WAIT), closing.signal]);
   const slow = aborted(waited);
@@ -59,10 +77,11 @@ export function connectServers(
     async settle(signal) {
       await Promise.race([opened, slow, aborted(signal)]);
       if (signal.aborted) return [];
-      const late = [...connecting].map(({ name }) =>
-        `MCP server "${name}": not connected yet; its tools come when it is.`
-      );
-      return [...notices, ...late];
+      for (const connection of connecting) {
+        late.add(connection);
+        notice(connection.server, "not connected yet; its tools come when it is");
+      }
+      return [...notices];
     },
   });
   registry.defer(async () => {
@@ -92,9 +111,15 @@ class Connection {
     this.#options = options;
     this.#notice = notice;
     this.#client = new Client({ name: "dsh-acp", version: options.version }, {
-      listChanged: { tools: { onChanged: (error, tools) => this.#changed(error, tools) } },
+      listChanged: { tools: { autoRefresh: false, onChanged: () => void this.#changed() } },
     });
     this.#client.onclose = () => this.#closed();
+    this.#client.onerror = (error) =>
+      options.log?.(`MCP server "${server.name}": ${messageOf(error)}`);
+  }
+
+  get isOpen(): boolean {
+    return this.#open;
   }
 
   /** Never rejects: what goes wrong is a notice. */
@@ -102,18 +127,18 @@ class Connection {
     const problem = this.#options.problem(this.server);
     if (problem !== undefined) return this.#notice(problem);
     const signal = AbortSignal.any([closing, AbortSignal.timeout(CONNECT_TIMEOUT)]);
+    let connected = false;
     try {
       this.#transport = makeTransport(this.server, this.#options);
       const limits = { signal, timeout: CONNECT_TIMEOUT };
       await this.#client.connect(this.#transport, limits);
-      const { tools } = this.#client.getServerCapabilities()?.tools
-        ? await this.#client.listTools(undefined, limits)
-        : { tools: [] };
-      if (closing.aborted) return;
-      this.#open = true;
-      this.#replaceTools(tools);
+      this.#open = connected = true;
+      if (this.#client.getServerCapabilities()?.tools) await this.#list(signal);
     } catch (error) {
-      this.#notice(`could not be connected: ${messageOf(error)}`);
+      // One that ended meanwhile has been reported.
+      if (!connected || this.#open) {
+        this.#notice(`could not be connected: ${messageOf(error)}${this.#reason}`);
+      }
       await this.close();
     }
   }
@@ -134,13 +159,32 @@ class Connection {
     if (!this.#open) return;
     this.#open = false;
     this.#replaceTools([]);
-    this.#notice("ended; its tools are gone");
+    this.#notice(`ended${this.#reason}; its tools are gone until the session is opened again`);
   }
 
-  #changed(error: Error | null, tools: ServerTool[] | null): void {
+  async #changed(): Promise<void> {
     if (!this.#open) return;
-    if (tools) this.#replaceTools(tools);
-    else this.#notice(`its tools changed and could not be listed: ${messageOf(error)}`);
+    try {
+      await this.#list(AbortSignal.timeout(CONNECT_TIMEOUT));
+    } catch (error) {
+      if (!this.#open) return;
+      this.#notice(`its tools changed and could not be listed: ${messageOf(error)}`);
+    }
+  }
+
+  async #list(signal: AbortSignal): Promise<void> {
+    const { tools, problems } = await listTools(this.#client, { signal, timeout: CONNECT_TIMEOUT });
+    if (!this.#open) return;
+    this.#replaceTools(tools);
+    for (const problem of problems) this.#notice(problem);
+  }
+
+  /** What a transport knows of its end, in brackets; or nothing. */
+  get #reason(): string {
+    const reason = this.#transport instanceof ProcessTransport
+      ? this.#transport.endedBy
+      : undefined;
+    return reason === undefined ? "" : ` (${printable(reason)})`;
   }
 
   #replaceTools(tools: readonly ServerTool[]): void {
@@ -156,21 +200,29 @@ class Connection {
 
 function makeTransport(server: McpServer, { cwd, env, log }: McpOptions): Transport {
   switch (server.type) {
-    case "stdio":
+    case "stdio": {
+      const environment = { ...env, ...server.env };
+      const program = serverProgram(server.command, environment["PATH"] ?? "", cwd);
+      if (program === undefined) {
+        throw new Error(`there is no program "${server.command}" on the PATH`);
+      }
       return new ProcessTransport({
-        command: server.command,
+        command: program,
         args: server.args,
-        env: { ...env, ...server.env },
+        env: environment,
         cwd,
         ...(log && { log }),
       });
+    }
     case "http":
       return new StreamableHTTPClientTransport(new URL(server.url), {
         requestInit: { headers: server.headers },
+        fetch: boundedFetch,
       }) as Transport;
     case "sse":
       return new SSEClientTransport(new URL(server.url), {
         requestInit: { headers: server.headers },
+        fetch: boundedFetch,
       });
     default:
       return server satisfies never;
@@ -185,5 +237,5 @@ function aborted(signal: AbortSignal): Promise<void> {
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return printable(error instanceof Error ? error.message : String(error));
 }

@@ -1,9 +1,10 @@
 /** A tool of an MCP server as a tool of the session. */
-import type { Client, Tool as ServerTool } from "@modelcontextprotocol/client";
+import type { Client } from "@modelcontextprotocol/client";
 import { z } from "zod";
-import type { JsonObject } from "../json.ts";
-import type { Tool } from "../tool.ts";
-import { resultContent } from "./result_content.ts";
+import { errorResult, type Tool, type ToolResult } from "../tool.ts";
+import type { ServerTool } from "./list_tools.ts";
+import { printable } from "./printable.ts";
+import { cutText, resultContent } from "./result_content.ts";
 
 /** How long a call may be silent, in ms: its progress messages start the time anew. */
 const CALL_TIMEOUT = 600_000;
@@ -21,31 +22,39 @@ export function mcpTool(
   client: Pick<Client, "callTool">,
   tool: ServerTool,
 ): Tool<Record<string, unknown>> {
-  const readOnly = tool.annotations?.readOnlyHint === true;
+  const { readOnly, description, inputSchema } = tool;
+  const title = printable(tool.name);
   return {
     name,
-    description: tool.description ?? tool.title ?? tool.name,
+    description,
     parameters,
-    inputSchema: tool.inputSchema as JsonObject,
+    inputSchema,
     concurrency: readOnly ? "parallel" : "exclusive",
     authorize: (_args, { policy }) =>
       readOnly || policy.mode === "danger-full-access" ? { type: "allow" } : {
         type: "ask",
-        reason: `Call ${tool.name} of the MCP server ${server}`,
+        reason: `Call ${title} of the MCP server ${server}`,
         scope: {
           key: `mcp:${JSON.stringify([server, tool.name])}`,
-          label: `calls of ${tool.name} of the MCP server ${server}`,
+          label: `calls of ${title} of the MCP server ${server}`,
         },
       },
-    execute: async (args, { signal }) =>
-      resultContent(
-        await client.callTool({ name: tool.name, arguments: args }, {
-          signal,
-          timeout: CALL_TIMEOUT,
-          resetTimeoutOnProgress: true,
-          // Without a listener the server is not asked for progress.
-          onprogress: () => {},
-        }),
-      ),
+    execute: async (args, { signal }): Promise<ToolResult> => {
+      try {
+        return resultContent(
+          await client.callTool({ name: tool.name, arguments: args }, {
+            // Without an output schema: what a server says of its own result is not checked.
+            toolDefinition: { name: tool.name, inputSchema: { ...inputSchema, type: "object" } },
+            signal,
+            timeout: CALL_TIMEOUT,
+            resetTimeoutOnProgress: true,
+            // Without a listener the server is not asked for progress.
+            onprogress: () => {},
+          }),
+        );
+      } catch (error) {
+        return errorResult(cutText(error instanceof Error ? error.message : String(error)));
+      }
+    },
   };
 }

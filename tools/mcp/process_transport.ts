@@ -18,7 +18,10 @@ export interface ProcessServer {
 const PATIENCE = 500;
 
 /** The longest line that is read, in characters: a server that never ends one must not fill memory. */
-const LONGEST_LINE = 64 * 1024 * 1024;
+const LONGEST_LINE = 32 * 1024 * 1024;
+
+/** How much may wait until the server reads it: it may ask for ever and never read the answers. */
+const MOST_UNREAD = { messages: 10_000, bytes: 64 * 1024 * 1024 };
 
 /** Runs the server in a process group of its own; closing ends the whole group. */
 export class ProcessTransport implements Transport {
@@ -28,11 +31,18 @@ export class ProcessTransport implements Transport {
   #server: ProcessServer;
   #child: Deno.ChildProcess | undefined;
   #input: WritableStreamDefaultWriter<Uint8Array> | undefined;
+  #unread = { messages: 0, bytes: 0 };
   #closing: Promise<void> | undefined;
+  #endedBy: string | undefined;
   #reading: Promise<unknown> = Promise.resolve();
 
   constructor(server: ProcessServer) {
     this.#server = server;
+  }
+
+  /** Why it ended without being closed, as part of a sentence; or undefined. */
+  get endedBy(): string | undefined {
+    return this.#endedBy;
   }
 
   // An async function, so that a program that is not there rejects.
@@ -55,12 +65,28 @@ export class ProcessTransport implements Transport {
       this.#readMessages(child.stdout),
       log && this.#readLog(child.stderr, log),
     ]);
-    child.status.then(() => this.close());
+    child.status.then(({ code, signal }) => {
+      if (!this.#closing) this.#endedBy = `its process ended with ${signal ?? `code ${code}`}`;
+      return this.close();
+    });
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
     if (!this.#input || this.#closing) throw new Error("the server's process has ended");
-    await this.#input.write(new TextEncoder().encode(`${JSON.stringify(message)}\n`));
+    const line = new TextEncoder().encode(`${JSON.stringify(message)}\n`);
+    const { messages, bytes } = this.#unread;
+    if (messages >= MOST_UNREAD.messages || bytes + line.length > MOST_UNREAD.bytes) {
+      this.#fail(new Error("it does not read what it is sent"));
+      throw new Error("the server does not read what it is sent");
+    }
+    this.#unread.messages++;
+    this.#unread.bytes += line.length;
+    try {
+      await this.#input.write(line);
+    } finally {
+      this.#unread.messages--;
+      this.#unread.bytes -= line.length;
+    }
   }
 
   close(): Promise<void> {
@@ -95,14 +121,19 @@ export class ProcessTransport implements Transport {
         lines[0] = rest + lines[0];
         rest = lines.pop() ?? "";
         if (rest.length > LONGEST_LINE) {
-          throw new Error(`a message is longer than ${LONGEST_LINE} characters`);
+          throw new Error(`it sent a line of more than ${LONGEST_LINE} characters`);
         }
         for (const line of lines) this.#receive(line);
       }
     } catch (error) {
-      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
-      void this.close();
+      this.#fail(error instanceof Error ? error : new Error(String(error)));
     }
+  }
+
+  #fail(error: Error): void {
+    if (!this.#closing) this.#endedBy = error.message;
+    this.onerror?.(error);
+    void this.close();
   }
 
   #receive(line: string): void {

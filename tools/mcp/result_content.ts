@@ -6,21 +6,31 @@ import type { ToolResult } from "../tool.ts";
 /** The longest text of one result, in UTF-16 code units. */
 const LONGEST_TEXT = 30_000;
 
-/** The longest image, in characters of base64: what model providers take. */
-const LONGEST_IMAGE = 5 * 1024 * 1024;
+/** How long the images of one result may be together, in characters of base64. */
+const LONGEST_IMAGES = 5 * 1024 * 1024;
+
+/** How many items of one result are looked at. */
+const MOST_ITEMS = 100;
 
 type Block = CallToolResult["content"][number];
 
 /** Maps a result. Text beyond the limit loses its middle. */
 export function resultContent(result: CallToolResult): ToolResult {
   const isError = result.isError === true;
-  const items = result.content.map(blockContent);
+  const items = result.content.slice(0, MOST_ITEMS).map(blockContent);
+  const rest = result.content.length - items.length;
+  if (rest > 0) items.unshift(note(`${rest} items left out at the end`));
   if (items.length === 0) {
     const { structuredContent } = result;
     const text = structuredContent === undefined ? "" : JSON.stringify(structuredContent);
     items.push({ type: "text", text: text || "(no output)" });
   }
   return { content: bounded(items), isError };
+}
+
+/** Cuts the middle out of a text that is longer than results may be. */
+export function cutText(text: string): string {
+  return cut(text, LONGEST_TEXT);
 }
 
 function blockContent(block: Block): ToolContent {
@@ -46,21 +56,39 @@ function blockContent(block: Block): ToolContent {
 }
 
 function image(data: string, mimeType: string): ToolContent {
-  if (data.length <= LONGEST_IMAGE) return { type: "image", data, mimeType };
-  return note(`${mimeType}: left out, since it is longer than ${LONGEST_IMAGE} characters`);
+  // Model providers refuse the whole request over an image that is none.
+  if (/^image\/[\w.+-]{1,50}$/.test(mimeType) && isBase64(data)) {
+    return { type: "image", data, mimeType };
+  }
+  return note(`an image, ${mimeType.slice(0, 100)}: left out, since it is not valid`);
+}
+
+function isBase64(data: string): boolean {
+  return data.length > 0 && data.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(data);
 }
 
 function note(text: string): ToolContent {
   return { type: "text", text: `[${text}]` };
 }
 
-/** All text items share one limit; a quarter of what is left goes to the start of a long one. */
+/**
+ * All text items share one limit, and all images another; a quarter of what is left goes to the
+ * start of a long text.
+ */
 function bounded(items: readonly ToolContent[]): ToolContent[] {
-  let left = LONGEST_TEXT;
+  let characters = LONGEST_TEXT;
+  let base64 = LONGEST_IMAGES;
   return items.map((item) => {
-    if (item.type !== "text") return item;
-    const text = cut(item.text, left);
-    left = Math.max(0, left - text.length);
+    if (item.type === "image") {
+      if (item.data.length > base64) {
+        const limit = `since images may have ${LONGEST_IMAGES} characters together`;
+        return note(`an image, ${item.mimeType}: left out, ${limit}`);
+      }
+      base64 -= item.data.length;
+      return item;
+    }
+    const text = cut(item.text, characters);
+    characters = Math.max(0, characters - text.length);
     return { type: "text", text };
   });
 }
