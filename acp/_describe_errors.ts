@@ -14,7 +14,8 @@ export interface RequestFacts {
  */
 export function describedAnswer(answer: AnyMessage, request: RequestFacts): AnyMessage {
   if (!("error" in answer) || answer.error.code !== -32602) return answer;
-  const issue = promptIssue(request) ?? schemaIssue(answer.error.data, request.params);
+  const issue = promptIssue(request) ?? serverIssue(request) ??
+    schemaIssue(answer.error.data, request.params);
   if (!issue) return answer;
   const { code, message } = invalidParams(issue.field, issue.rule, issue.value);
   return { ...answer, error: { code, message } };
@@ -33,6 +34,18 @@ function promptIssue({ method, params }: RequestFacts): Issue | undefined {
   if (method !== "session/prompt" || !blocks) return undefined;
   const reading = readPrompt(prompt as ContentBlock[]);
   return reading.ok || !reading.field.endsWith(".type") ? undefined : reading;
+}
+
+/** For an MCP server of an unknown type the schema complains of a field that some other type has. */
+function serverIssue({ params }: RequestFacts): Issue | undefined {
+  const { mcpServers } = (params ?? {}) as { mcpServers?: unknown };
+  if (!Array.isArray(mcpServers)) return undefined;
+  const index = mcpServers.findIndex((server) =>
+    typeof server?.type === "string" && !/^(?:http|sse|stdio)$/.test(server.type)
+  );
+  if (index === -1) return undefined;
+  const rule = 'must be "http" or "sse", or absent for a program';
+  return { field: `mcpServers.${index}.type`, rule, value: mcpServers[index].type };
 }
 
 function schemaIssue(data: unknown, params: unknown): Issue | undefined {

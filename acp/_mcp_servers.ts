@@ -4,16 +4,15 @@ import type { McpServer } from "../tools/mcp/mcp_server.ts";
 
 type Pair = { readonly name: string; readonly value: string };
 
-/** Maps them. A server that is reached in a way that is not advertised is left out. */
+/** Maps them. What is of another type has been refused, as it was not advertised. */
 export function mcpServers(requested: readonly RequestedServer[] | null | undefined): McpServer[] {
-  return (requested ?? []).flatMap((server): McpServer[] => {
-    if (!("type" in server)) {
-      const { name, command, args, env } = server;
-      return [{ type: "stdio", name, command, args, env: record(env) }];
+  return (requested ?? []).map((server): McpServer => {
+    if ("type" in server) {
+      const { type, name, url, headers } = server;
+      return { type, name, url, headers: record(headers) };
     }
-    if (server.type !== "http" && server.type !== "sse") return [];
-    const { type, name, url, headers } = server;
-    return [{ type, name, url, headers: record(headers) }];
+    const { name, command, args, env } = server;
+    return { type: "stdio", name, command, args, env: record(env) };
   });
 }
 
