@@ -112,17 +112,11 @@ Deno.test({
   name: "tools that a server adds are offered from then on",
   ignore,
   fn: async () => {
-    await using model = ModelServer.start([], {
-      respond: ({ index }) => {
-        if (index === 0) return answer(call("g", "mcp__s__grow", {}));
-        // The list is asked for a moment after the server said that it changed.
-        if (!offered(model).includes("mcp__s__grown")) {
-          return answer(call(`t${index}`, "mcp__s__text", { length: 1 }));
-        }
-        return called++ === 0 ? answer(call("n", "mcp__s__grown", {})) : answer(text("Done."));
-      },
-    });
-    let called = 0;
+    await using model = ModelServer.start([
+      answer(call("g", "mcp__s__grow", {})),
+      answer(call("n", "mcp__s__grown", {})),
+      answer(text("Done.")),
+    ]);
     await using agent = await startAgent({ model });
     const sessionId = await agent.newSession({ mcpServers: [fixtureServer("s")] });
     await agent.client.prompt(sessionId, "go");

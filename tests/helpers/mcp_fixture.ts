@@ -9,6 +9,7 @@ export type FixtureMode =
   | "plain"
   | "many"
   | "odd"
+  | "pages"
   | "late"
   | "stubborn"
   | "loud"

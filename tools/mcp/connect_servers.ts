@@ -8,7 +8,7 @@ import {
 import type { ToolRegistry } from "../tool_registry.ts";
 import type { McpServer } from "./mcp_server.ts";
 import { boundedFetch } from "./bounded_fetch.ts";
-import { listTools, type ServerTool } from "./list_tools.ts";
+import { listTools, MOST_TOOLS, type ServerTool } from "./list_tools.ts";
 import { mcpTool } from "./mcp_tool.ts";
 import { mcpToolName } from "./names.ts";
 import { printable } from "./printable.ts";
@@ -51,6 +51,7 @@ export function connectServers(
   const notices = new Set<string>();
   const connecting = new Set<Connection>();
   const late = new Set<Connection>();
+  const room = { tools: MOST_TOOLS };
   const notice = ({ name }: McpServer, text: string) => {
     if (closing.signal.aborted || notices.size >= MOST_NOTICES) return;
     notices.add(`MCP server "${name}": ${text}.`);
@@ -61,7 +62,7 @@ export function connectServers(
       notice(server, "was not connected: another one has the same name");
       continue;
     }
-    connecting.add(new Connection(registry, server, options, (text) => notice(server, text)));
+    connecting.add(new Connection(registry, server, options, room, (text) => notice(server, text)));
   }
   const connections = [...connecting];
   const opened = Promise.all(connections.map(async (connection) => {
@@ -94,6 +95,8 @@ class Connection {
   readonly server: McpServer;
   #registry: ToolRegistry;
   #options: McpOptions;
+  /** What all connections share. */
+  #room: { tools: number };
   #notice: (text: string) => void;
   #client: Client;
   #transport: Transport | undefined;
@@ -104,11 +107,13 @@ class Connection {
     registry: ToolRegistry,
     server: McpServer,
     options: McpOptions,
+    room: { tools: number },
     notice: (text: string) => void,
   ) {
     this.server = server;
     this.#registry = registry;
     this.#options = options;
+    this.#room = room;
     this.#notice = notice;
     this.#client = new Client({ name: "dsh-acp", version: options.version }, {
       listChanged: { tools: { autoRefresh: false, onChanged: () => void this.#changed() } },
@@ -173,10 +178,16 @@ class Connection {
   }
 
   async #list(signal: AbortSignal): Promise<void> {
-    const { tools, problems } = await listTools(this.#client, { signal, timeout: CONNECT_TIMEOUT });
+    const listing = await listTools(this.#client, { signal, timeout: CONNECT_TIMEOUT });
     if (!this.#open) return;
+    this.#replaceTools([]);
+    const tools = listing.tools.slice(0, this.#room.tools);
     this.#replaceTools(tools);
-    for (const problem of problems) this.#notice(problem);
+    for (const problem of listing.problems) this.#notice(problem);
+    if (listing.more || tools.length < listing.tools.length) {
+      const limit = `the servers of a session may have ${MOST_TOOLS} together`;
+      this.#notice(`it offers more tools than can be used; ${limit}, so ${tools.length} are`);
+    }
   }
 
   /** What a transport knows of its end, in brackets; or nothing. */
@@ -189,6 +200,7 @@ class Connection {
 
   #replaceTools(tools: readonly ServerTool[]): void {
     for (const name of this.#names) this.#registry.unregister(name);
+    this.#room.tools += this.#names.length - tools.length;
     this.#names = [];
     for (const tool of tools) {
       const name = mcpToolName(this.server.name, tool.name, (one) => this.#registry.has(one));

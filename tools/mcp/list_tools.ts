@@ -1,7 +1,7 @@
 /** The tools of a server, as far as they can be used: a server is not trusted to be sensible. */
 import type { Client, RequestOptions } from "@modelcontextprotocol/client";
 import { z } from "zod";
-import type { JsonObject } from "../json.ts";
+import { type JsonObject, wellFormedJson } from "../json.ts";
 import { printable } from "./printable.ts";
 import { schemaProblem } from "./schema_problem.ts";
 
@@ -18,12 +18,17 @@ export interface ServerTool {
 /** What a server offers. */
 export interface ToolListing {
   readonly tools: readonly ServerTool[];
+  /** Whether there are others, which were not read. */
+  readonly more: boolean;
   /** What the user should know: what was left out, and why. */
   readonly problems: readonly string[];
 }
 
-/** How many tools of one server are used: chat completions APIs take no more in a request. */
-const MOST_TOOLS = 128;
+/**
+ * How many tools the servers of a session may have together. Chat completions APIs take 128 in a
+ * request, of which some are the program's own.
+ */
+export const MOST_TOOLS = 112;
 
 /** How many answers are read for one listing: a server may send empty ones for ever. */
 const MOST_PAGES = 64;
@@ -71,7 +76,11 @@ export async function listTools(
     cursor = answer.nextCursor;
     if (cursor === undefined) break;
   }
-  return { tools: [...tools.values()], problems: problems(leftOut, more || cursor !== undefined) };
+  return {
+    tools: [...tools.values()],
+    more: more || cursor !== undefined,
+    problems: problems(leftOut),
+  };
 }
 
 /** The tool, or why it cannot be used. */
@@ -89,7 +98,7 @@ function read(one: unknown): ServerTool | string {
     description: text.length > LONGEST_DESCRIPTION
       ? `${text.slice(0, LONGEST_DESCRIPTION).toWellFormed()}…`
       : text.toWellFormed(),
-    inputSchema: inputSchema as JsonObject,
+    inputSchema: JSON.parse(wellFormedJson(JSON.stringify(inputSchema))),
     readOnly: annotations?.readOnlyHint === true,
   };
 }
@@ -98,10 +107,9 @@ function refusal(name: string, reason: string): string {
   return `its tool "${printable(name)}" was left out: ${reason}`;
 }
 
-function problems(leftOut: readonly string[], more: boolean): string[] {
+function problems(leftOut: readonly string[]): string[] {
   const texts = leftOut.slice(0, MOST_NAMED);
   const rest = leftOut.length - texts.length;
   if (rest > 0) texts.push(`${rest} more of its tools were left out`);
-  if (more) texts.push(`it offers too many tools; the first ${MOST_TOOLS} can be used`);
   return texts;
 }

@@ -1,5 +1,5 @@
 /** A tool of an MCP server as a tool of the session. */
-import type { Client } from "@modelcontextprotocol/client";
+import { type Client, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 import { z } from "zod";
 import { errorResult, type Tool, type ToolResult } from "../tool.ts";
 import type { ServerTool } from "./list_tools.ts";
@@ -53,8 +53,16 @@ export function mcpTool(
           }),
         );
       } catch (error) {
-        return errorResult(cutText(error instanceof Error ? error.message : String(error)));
+        return errorResult(describe(error));
       }
     },
   };
+}
+
+function describe(error: unknown): string {
+  // Its message lists all that the result might have been.
+  if (error instanceof SdkError && error.code === SdkErrorCode.InvalidResult) {
+    return "The server's result is not one that the protocol knows";
+  }
+  return cutText(error instanceof Error ? error.message : String(error));
 }

@@ -33,6 +33,7 @@ export class ProcessTransport implements Transport {
   #input: WritableStreamDefaultWriter<Uint8Array> | undefined;
   #unread = { messages: 0, bytes: 0 };
   #closing: Promise<void> | undefined;
+  #ended: Promise<void> = Promise.resolve();
   #endedBy: string | undefined;
   #reading: Promise<unknown> = Promise.resolve();
 
@@ -65,10 +66,10 @@ export class ProcessTransport implements Transport {
       this.#readMessages(child.stdout),
       log && this.#readLog(child.stderr, log),
     ]);
-    child.status.then(({ code, signal }) => {
-      if (!this.#closing) this.#endedBy = `its process ended with ${signal ?? `code ${code}`}`;
-      return this.close();
+    this.#ended = endOf(child).then((end) => {
+      if (!this.#closing) this.#endedBy = `its process ended with ${end}`;
     });
+    void this.#ended.then(() => this.close());
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
@@ -100,13 +101,13 @@ export class ProcessTransport implements Transport {
       this.#input?.close().catch(() => {
         // The process went first.
       });
-      if (!await inTime(child.status)) {
+      if (!await inTime(this.#ended)) {
         signalGroup(child, "SIGTERM");
-        await inTime(child.status);
+        await inTime(this.#ended);
       }
       // Also what it started and left behind, which still holds its output.
       signalGroup(child, "SIGKILL");
-      await child.status;
+      await this.#ended;
       // What is out of reach may hold its output open.
       await inTime(this.#reading);
     }
@@ -151,8 +152,8 @@ export class ProcessTransport implements Transport {
   async #readLog(stderr: ReadableStream<Uint8Array>, log: (text: string) => void): Promise<void> {
     try {
       for await (const text of stderr.pipeThrough(decoder())) log(text);
-    } catch (error) {
-      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+    } catch {
+      // What it says can no longer be passed on.
     }
   }
 }
@@ -160,6 +161,14 @@ export class ProcessTransport implements Transport {
 /** The DOM types of the two ends differ in the buffer behind the bytes, which does not matter here. */
 function decoder(): ReadableWritablePair<string, Uint8Array> {
   return new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>;
+}
+
+/** How it ended, in words. Deno has no name for real-time signals and fails with their number. */
+function endOf(child: Deno.ChildProcess): Promise<string> {
+  return child.status.then(
+    ({ code, signal }) => signal ?? `code ${code}`,
+    (error) => error instanceof Error ? error.message : String(error),
+  );
 }
 
 /** Whether it settled within the patience there is. */

@@ -30,7 +30,7 @@ export function resultContent(result: CallToolResult): ToolResult {
 
 /** Cuts the middle out of a text that is longer than results may be. */
 export function cutText(text: string): string {
-  return cut(text, LONGEST_TEXT);
+  return cut(text, LONGEST_TEXT).toWellFormed();
 }
 
 function blockContent(block: Block): ToolContent {
@@ -87,7 +87,7 @@ function bounded(items: readonly ToolContent[]): ToolContent[] {
       base64 -= item.data.length;
       return item;
     }
-    const text = cut(item.text, characters);
+    const text = cut(item.text, characters).toWellFormed();
     characters = Math.max(0, characters - text.length);
     return { type: "text", text };
   });
@@ -97,7 +97,5 @@ function cut(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const start = Math.floor(limit / 4);
   const end = text.length - (limit - start);
-  // toWellFormed: a cut may fall inside a surrogate pair.
-  return `${text.slice(0, start)}\n[${end - start} characters left out]\n${text.slice(end)}`
-    .toWellFormed();
+  return `${text.slice(0, start)}\n[${end - start} characters left out]\n${text.slice(end)}`;
 }

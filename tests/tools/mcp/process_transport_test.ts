@@ -57,18 +57,27 @@ Deno.test("closing ends a server that ignores it, and what it started", async ()
   assertEquals(await isRunning(child), false);
 });
 
-Deno.test("a server that ends by itself closes the transport", async () => {
-  const { promise: closed, resolve } = Promise.withResolvers<void>();
-  const transport = new ProcessTransport({
-    command: "true",
-    args: [],
-    env: { PATH: Deno.env.get("PATH") ?? "" },
-    cwd: Deno.cwd(),
+for (
+  const [script, end] of [
+    ["exit 0", "code 0"],
+    ["kill -KILL $$", "SIGKILL"],
+    ["kill -34 $$", "Invalid signal: 34"],
+  ] as const
+) {
+  Deno.test(`a server that ends by itself closes the transport: ${end}`, async () => {
+    const { promise: closed, resolve } = Promise.withResolvers<void>();
+    const transport = new ProcessTransport({
+      command: "bash",
+      args: ["-c", script],
+      env: { PATH: Deno.env.get("PATH") ?? "" },
+      cwd: Deno.cwd(),
+    });
+    transport.onclose = resolve;
+    await transport.start();
+    await closed;
+    assertEquals(transport.endedBy, `its process ended with ${end}`);
   });
-  transport.onclose = resolve;
-  await transport.start();
-  await closed;
-});
+}
 
 /** Whether a process runs; one that was killed and waits for a parent to reap it does not. */
 async function isRunning(pid: number): Promise<boolean> {
