@@ -233,6 +233,7 @@ async function openServices(
         const { connectServers } = await later("../tools/mcp/connect_servers.ts");
         connectServers(registry, mcpServers, {
           cwd: header.cwd,
+          avoid,
           env: serverEnvironment(env, modelKeys(models)),
           version: packageInfo.version,
           problem: (server) => serverProblem(server, granted),

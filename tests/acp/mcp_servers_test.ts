@@ -52,9 +52,12 @@ Deno.test({
     await script(`${agent.home}/bin/good-server`, proof("good"), fixtureServer("b"));
     await script(agent.path("bin/good-server"), proof("wrong"), fixtureServer("b"));
     await script(agent.path("bin/own-server"), proof("own"), fixtureServer("c"));
-    const PATH = `${agent.path("bin")}:bin:${agent.home}/bin:${agent.env["PATH"]}`;
+    const more = `${agent.home}/more`;
+    await script(`${more}/planted-server`, proof("more"), fixtureServer("a"));
+    const PATH = `${agent.path("bin")}:bin:${more}:${agent.home}/bin:${agent.env["PATH"]}`;
     const client = await agent.spawn({ env: { ...agent.env, PATH } });
     const sessionId = await client.newSession(agent.workspace, {
+      additionalDirectories: [more],
       mcpServers: [
         { name: "a", command: "planted-server", args: [], env: [] },
         { name: "b", command: "good-server", args: [], env: [] },
@@ -65,6 +68,7 @@ Deno.test({
     assert(offered(model).includes("mcp__b__text") && offered(model).includes("mcp__c__text"));
     assertFalse(await exists(proof("planted")));
     assertFalse(await exists(proof("wrong")));
+    assertFalse(await exists(proof("more")));
     assertStringIncludes(
       chunkText(client.updatesOf(sessionId)),
       'MCP server "a": could not be connected: there is no program "planted-server" on the PATH',

@@ -19,6 +19,8 @@ import { serverProgram } from "./server_program.ts";
 export interface McpOptions {
   /** Where server processes start, absolute. */
   readonly cwd: string;
+  /** Absolute folders that commands may write to: bare commands are not looked up there. */
+  readonly avoid: readonly string[];
   /** What server processes inherit. */
   readonly env: Readonly<Record<string, string>>;
   /** What the servers are told of this program. */
@@ -210,11 +212,15 @@ class Connection {
   }
 }
 
-function makeTransport(server: McpServer, { cwd, env, log }: McpOptions): Transport {
+function makeTransport(server: McpServer, { cwd, avoid, env, log }: McpOptions): Transport {
   switch (server.type) {
     case "stdio": {
       const environment = { ...env, ...server.env };
-      const program = serverProgram(server.command, environment["PATH"] ?? "", cwd);
+      const program = serverProgram(server.command, {
+        path: environment["PATH"] ?? "",
+        cwd,
+        avoid,
+      });
       if (program === undefined) {
         throw new Error(`there is no program "${server.command}" on the PATH`);
       }
