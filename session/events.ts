@@ -3,6 +3,7 @@
  * these; everything else is a fold of them.
  */
 import type { JsonObject } from "../tools/json.ts";
+import type { TodoEntry } from "../tools/plan.ts";
 import type { ToolContent } from "../tools/presentation.ts";
 import type { SandboxMode } from "../tools/sandbox_policy.ts";
 
@@ -108,16 +109,6 @@ export type ApprovalDecision =
   | "rejected"
   | "cancelled"
   | "unavailable";
-
-/** A step of the plan the model keeps. The names are those of ACP's `PlanEntry`. */
-export interface TodoEntry {
-  /** What is to be done. */
-  readonly content: string;
-  /** How much it matters. */
-  readonly priority: "high" | "medium" | "low";
-  /** How far it is. */
-  readonly status: "pending" | "in_progress" | "completed";
-}
 
 /** The data of each event type. Every event lies between a `turn/start` and its `turn/end`. */
 export interface EventData {

@@ -68,7 +68,6 @@ export type {
   PromptContent,
   SessionEvent,
   SessionHeader,
-  TodoEntry,
   TokenUsage,
   ToolOutcome,
   TurnEnd,
@@ -147,4 +146,5 @@ export type { SystemPrompt } from "./system_prompt.ts";
 export { DEFAULT_LIMITS } from "./turn_limits.ts";
 export type { TurnLimits } from "./turn_limits.ts";
 export type { McpServer } from "../tools/mcp/mcp_server.ts";
+export type { TodoEntry } from "../tools/plan.ts";
 export type { ToolSource } from "../tools/tool_registry.ts";
