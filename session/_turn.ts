@@ -1,6 +1,7 @@
 /** One turn: the user's message, then model requests and tool calls until there is nothing to do. */
 import { compact, isNearlyFull } from "./_compaction.ts";
 import { runModelStep } from "./_model_step.ts";
+import { stepEnd } from "./_step_usage.ts";
 import { runToolCalls } from "./_tool_calls.ts";
 import type { TurnContext } from "./_turn_context.ts";
 import type { EventBody, PromptContent, TurnEnd } from "./events.ts";
@@ -97,8 +98,8 @@ async function converse(context: TurnContext): Promise<TurnEnd> {
     await context.record({ type: "step/start", data: { step } });
     const result = await runModelStep(context, resolved.model, system.text);
     if (result.type === "tools") await runToolCalls(context, result.calls);
-    const usage = result.usage && { usage: result.usage };
-    await context.record({ type: "step/end", data: { step, ...usage } });
+    const data = stepEnd(context.fold, step, result.usage, resolved.model.info);
+    await context.record({ type: "step/end", data });
     if (result.type === "end") {
       const { reason } = result;
       const overflow = reason.type === "error" && reason.code === "context_window";

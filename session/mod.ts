@@ -60,6 +60,7 @@ export { SCHEMA_VERSION } from "./events.ts";
 export type {
   ApprovalDecision,
   AssistantPart,
+  Cost,
   EventBody,
   EventData,
   EventEnvelope,
@@ -108,6 +109,7 @@ export type {
   ModelFailure,
   ModelInfo,
   ModelMessage,
+  ModelPrice,
   ModelRef,
   ModelRequest,
   ModelResolution,

@@ -1,6 +1,6 @@
 /** The models a connection offers, made from a configuration. */
 import type { CatalogueConfig } from "./catalogue_config.ts";
-import { isProviderId, PROVIDERS } from "./known_models.ts";
+import { isProviderId, modelInfo, PROVIDERS } from "./known_models.ts";
 import type { Model, ModelCatalogue, ModelInfo, ModelRef, ModelResolution } from "./model.ts";
 import { providerModel, type RequestOptions } from "./providers.ts";
 
@@ -66,13 +66,15 @@ class Catalogue implements ModelCatalogue {
     }
     let made = this.#made.get(name);
     if (!made) {
+      const info = this.models.find((one) => one.provider === provider && one.model === model) ??
+        modelInfo(provider, model, contextWindow);
       made = providerModel({
         ...this.#options,
         provider,
         model,
         baseUrl,
         ...(key && { key }),
-        ...(contextWindow !== undefined && { contextWindow }),
+        info,
       });
       this.#made.set(name, made);
     }

@@ -6,6 +6,7 @@ import {
   type ProviderId,
   PROVIDERS,
 } from "./known_models.ts";
+import { type ModelFacts, modelFacts } from "./_model_facts.ts";
 import type { ModelInfo, ModelRef } from "./model.ts";
 import { Secret } from "./secret.ts";
 
@@ -57,6 +58,10 @@ export interface CatalogueFlags {
  * - `DSH_MODELS`: more models, as a comma-separated list.
  * - `DSH_CONTEXT_WINDOW`: how many tokens the context of a model holds that is not known by name.
  *
+ * A name may be followed by facts, `provider/model?window=32768&images=yes&input=0.2&output=0.8`:
+ * the context window in tokens, whether it takes images, and what a million tokens of the request,
+ * of the answer and, as `cached`, of the cache cost in US dollars. They win over what is known.
+ *
  * A model that is named is offered even if its provider has no key: asking it then says which
  * variable is missing. Without a named model the default is the first known model of a provider
  * with a key, otherwise the first of `DSH_MODELS`.
@@ -94,7 +99,8 @@ export function catalogueConfigFromEnv(
   const contextWindow = contextWindowOf(env, problems);
   if (problems.length > 0) return { type: "invalid", problems };
   const known = Object.values(providers).filter(({ ready }) => ready)
-    .flatMap(({ id }) => KNOWN_MODELS.filter(({ provider }) => provider === id));
+    .flatMap(({ id }) => KNOWN_MODELS.filter(({ provider }) => provider === id))
+    .map((info) => withoutPrice(info, providers));
   const defaultModel = named ?? known[0] ??
     more.find(({ provider }) => providers[provider].ready) ??
     more[0];
@@ -102,7 +108,7 @@ export function catalogueConfigFromEnv(
     type: "valid",
     config: {
       providers,
-      models: withNamed(known, [...named ? [named] : [], ...more], contextWindow),
+      models: withNamed(known, [...named ? [named] : [], ...more], providers, contextWindow),
       ...(contextWindow !== undefined && { contextWindow }),
       ...(defaultModel && {
         defaultModel: { provider: defaultModel.provider, model: defaultModel.model },
@@ -113,25 +119,42 @@ export function catalogueConfigFromEnv(
 
 interface KnownRef extends ModelRef {
   readonly provider: ProviderId;
+  readonly facts: ModelFacts;
+}
+
+/** Whoever serves a known model at another address has prices of their own. */
+function withoutPrice(info: ModelInfo, providers: CatalogueConfig["providers"]): ModelInfo {
+  const { price: _, ...rest } = info;
+  const id = info.provider as ProviderId;
+  return providers[id].baseUrl === PROVIDERS[id].baseUrl ? info : rest;
 }
 
 function withNamed(
   known: readonly ModelInfo[],
   named: readonly KnownRef[],
+  providers: CatalogueConfig["providers"],
   contextWindow: number | undefined,
 ): ModelInfo[] {
   const models = [...known];
-  for (const { provider, model } of named) {
-    if (models.some((info) => info.provider === provider && info.model === model)) continue;
-    models.push(modelInfo(provider, model, contextWindow));
+  for (const { provider, model, facts } of named) {
+    const at = models.findIndex((info) => info.provider === provider && info.model === model);
+    const info = models[at] ??
+      withoutPrice(modelInfo(provider, model, contextWindow), providers);
+    models.splice(at < 0 ? models.length : at, 1, { ...info, ...facts });
   }
   return models;
 }
 
 function modelRef(source: string, text: string, problems: string[]): KnownRef | undefined {
   const [provider = "", ...rest] = text.trim().split("/");
-  const model = rest.join("/");
-  if (isProviderId(provider) && /^[\x21-\x7e]+$/.test(model)) return { provider, model };
+  const [, model = "", query = ""] = /^([^?]*)\??(.*)$/s.exec(rest.join("/")) ?? [];
+  if (isProviderId(provider) && /^[\x21-\x7e]+$/.test(model)) {
+    const facts = modelFacts(
+      query,
+      (problem) => problems.push(`Cannot use ${source} as of ${provider}/${model} ${problem}`),
+    );
+    return { provider, model, facts };
+  }
   problems.push(
     `Cannot use ${source} as provider/model with one of the providers ` +
       `${Object.keys(PROVIDERS).join(", ")}: current value is ${quote(text.trim())}`,
