@@ -23,6 +23,9 @@ export async function runTurn(context: TurnContext, input: TurnInput): Promise<T
   const command = userCommand(input.content);
   const trigger = command === undefined ? "prompt" : "command";
   const pending = context.config.pending();
+  if (context.fold.title === undefined && command === undefined) {
+    context.namer.begin(input.content);
+  }
   await context.record(
     // A turn before this one may be open still: its end could not be recorded.
     ...recoveryEvents(context.fold),
@@ -30,6 +33,7 @@ export async function runTurn(context: TurnContext, input: TurnInput): Promise<T
     // Durable before the model is asked, and before anything of the answer is seen.
     { type: "user/message", data: { content: input.content } },
     ...firstTitle(context, input.content),
+    ...context.namer.take(),
     ...input.notices
       .filter((text) => !context.fold.notices.has(text))
       .map((text) => ({ type: "session/notice", data: { text } }) as const),
@@ -99,7 +103,7 @@ async function converse(context: TurnContext): Promise<TurnEnd> {
     const result = await runModelStep(context, resolved.model, system.text);
     if (result.type === "tools") await runToolCalls(context, result.calls);
     const data = stepEnd(context.fold, step, result.usage, resolved.model.info);
-    await context.record({ type: "step/end", data });
+    await context.record({ type: "step/end", data }, ...context.namer.take());
     if (result.type === "end") {
       const { reason } = result;
       const overflow = reason.type === "error" && reason.code === "context_window";

@@ -28,6 +28,7 @@ export function modelCatalogue(
 class Catalogue implements ModelCatalogue {
   readonly models: readonly ModelInfo[];
   readonly defaultModel?: ModelRef;
+  readonly smallModel?: ModelRef;
   readonly #config: CatalogueConfig;
   readonly #options: RequestOptions;
   readonly #made = new Map<string, Model>();
@@ -35,6 +36,7 @@ class Catalogue implements ModelCatalogue {
   constructor(config: CatalogueConfig, options: RequestOptions) {
     this.models = config.models;
     if (config.defaultModel) this.defaultModel = config.defaultModel;
+    if (config.smallModel) this.smallModel = config.smallModel;
     this.#config = config;
     this.#options = options;
   }

@@ -32,6 +32,8 @@ export interface CatalogueConfig {
   readonly defaultModel?: ModelRef;
   /** That of models which are not known by name, in tokens. */
   readonly contextWindow?: number;
+  /** What small things are asked of. Absent: they are not asked. */
+  readonly smallModel?: ModelRef;
 }
 
 /** A configuration, or every reason why there is none. */
@@ -57,6 +59,7 @@ export interface CatalogueFlags {
  * - `--model` or `DSH_MODEL`, as `provider/model`: what a new session starts with.
  * - `DSH_MODELS`: more models, as a comma-separated list.
  * - `DSH_CONTEXT_WINDOW`: how many tokens the context of a model holds that is not known by name.
+ * - `DSH_SMALL_MODEL`: what sessions' titles are asked of; without it nothing is.
  *
  * A name may be followed by facts, `provider/model?window=32768&images=yes&input=0.2&output=0.8`:
  * the context window in tokens, whether it takes images, and what a million tokens of the request,
@@ -97,6 +100,9 @@ export function catalogueConfigFromEnv(
     .map((entry) => modelRef("DSH_MODELS", entry, problems))
     .filter((ref) => ref !== undefined);
   const contextWindow = contextWindowOf(env, problems);
+  const small = env.DSH_SMALL_MODEL?.trim()
+    ? modelRef("DSH_SMALL_MODEL", env.DSH_SMALL_MODEL, problems)
+    : undefined;
   if (problems.length > 0) return { type: "invalid", problems };
   const known = Object.values(providers).filter(({ ready }) => ready)
     .flatMap(({ id }) => KNOWN_MODELS.filter(({ provider }) => provider === id))
@@ -113,6 +119,7 @@ export function catalogueConfigFromEnv(
       ...(defaultModel && {
         defaultModel: { provider: defaultModel.provider, model: defaultModel.model },
       }),
+      ...(small && { smallModel: { provider: small.provider, model: small.model } }),
     },
   };
 }

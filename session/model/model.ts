@@ -127,6 +127,8 @@ export interface ModelCatalogue {
   readonly models: readonly ModelInfo[];
   /** What a new session starts with. Absent: no model can be asked. */
   readonly defaultModel?: ModelRef;
+  /** What small things are asked of, such as a session's title. Absent: they are not asked. */
+  readonly smallModel?: ModelRef;
   /** Finds a model, or says in words for a person why it cannot be asked. */
   resolve(ref: ModelRef | undefined): Promise<ModelResolution>;
 }
