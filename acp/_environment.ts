@@ -17,6 +17,7 @@ const OWN: readonly string[] = [
   "DSH_PERMISSION_MODE",
   "DSH_QUESTION_TIMEOUT",
   "DSH_SANDBOX_NETWORK",
+  "DSH_SMALL_MODEL",
   ...Object.values(PROVIDERS).flatMap(({ keyVariable, baseUrlVariable }) => [
     keyVariable,
     baseUrlVariable,

@@ -210,6 +210,7 @@ async function openServices(
       const avoid = [header.cwd, ...directories];
       const ripgrep = tools.findProgram("rg", path, avoid) ?? false;
       for (const tool of tools.fileTools({ ripgrep })) registry.register(tool);
+      registry.register(tools.todoWriteTool());
       const probe = new bash.SandboxProbe({ os: Deno.build.os, path, avoid });
       const found = probe.runner();
       if (!noticed) void found.then((runner) => complain(containmentNotice(grants, runner)));

@@ -86,6 +86,7 @@ function buildSchemas(): Schemas {
     inputTokens: count,
     outputTokens: count,
     cachedInputTokens: count.optional(),
+    cacheWriteInputTokens: count.optional(),
     reasoningTokens: count.optional(),
   });
 
@@ -96,7 +97,12 @@ function buildSchemas(): Schemas {
     "turn/start": z.object({ turn: ordinal, trigger: z.enum(["prompt", "command"]) }),
     "turn/end": z.object({ turn: ordinal, reason: turnEnd }),
     "step/start": z.object({ step: ordinal }),
-    "step/end": z.object({ step: ordinal, usage: usage.optional() }),
+    "step/end": z.object({
+      step: ordinal,
+      usage: usage.optional(),
+      contextWindow: ordinal.optional(),
+      cost: z.object({ amount: z.number().nonnegative(), currency: z.string().min(1) }).optional(),
+    }),
     "user/message": z.object({ content: z.array(prompt).min(1) }),
     "assistant/message": z.object({
       parts: z.array(part),

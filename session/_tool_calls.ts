@@ -83,7 +83,10 @@ async function runCall(
     call,
     authorization.policy ?? policy,
   );
-  await context.record(resultEvent(request, result, outcome));
+  await context.record(
+    resultEvent(request, result, outcome),
+    ...result.plan ? [{ type: "todo/write", data: { entries: result.plan } } as const] : [],
+  );
 }
 
 /** The value, or undefined once the signal aborts: nothing may hold a cancelled turn. */

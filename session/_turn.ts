@@ -1,6 +1,7 @@
 /** One turn: the user's message, then model requests and tool calls until there is nothing to do. */
 import { compact, isNearlyFull } from "./_compaction.ts";
 import { runModelStep } from "./_model_step.ts";
+import { stepEnd } from "./_step_usage.ts";
 import { runToolCalls } from "./_tool_calls.ts";
 import type { TurnContext } from "./_turn_context.ts";
 import type { EventBody, PromptContent, TurnEnd } from "./events.ts";
@@ -22,6 +23,9 @@ export async function runTurn(context: TurnContext, input: TurnInput): Promise<T
   const command = userCommand(input.content);
   const trigger = command === undefined ? "prompt" : "command";
   const pending = context.config.pending();
+  if (context.fold.title === undefined && command === undefined) {
+    context.namer.begin(input.content);
+  }
   await context.record(
     // A turn before this one may be open still: its end could not be recorded.
     ...recoveryEvents(context.fold),
@@ -29,6 +33,7 @@ export async function runTurn(context: TurnContext, input: TurnInput): Promise<T
     // Durable before the model is asked, and before anything of the answer is seen.
     { type: "user/message", data: { content: input.content } },
     ...firstTitle(context, input.content),
+    ...context.namer.take(),
     ...input.notices
       .filter((text) => !context.fold.notices.has(text))
       .map((text) => ({ type: "session/notice", data: { text } }) as const),
@@ -97,8 +102,8 @@ async function converse(context: TurnContext): Promise<TurnEnd> {
     await context.record({ type: "step/start", data: { step } });
     const result = await runModelStep(context, resolved.model, system.text);
     if (result.type === "tools") await runToolCalls(context, result.calls);
-    const usage = result.usage && { usage: result.usage };
-    await context.record({ type: "step/end", data: { step, ...usage } });
+    const data = stepEnd(context.fold, step, result.usage, resolved.model.info);
+    await context.record({ type: "step/end", data }, ...context.namer.take());
     if (result.type === "end") {
       const { reason } = result;
       const overflow = reason.type === "error" && reason.code === "context_window";

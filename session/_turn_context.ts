@@ -1,5 +1,6 @@
 import type { SandboxPolicy } from "../tools/sandbox_policy.ts";
 import type { ToolRegistry } from "../tools/tool_registry.ts";
+import type { SessionNamer } from "./_session_namer.ts";
 import type { AgentEvent } from "./agent_types.ts";
 import type { ApprovalService } from "./approval.ts";
 import type { EventBody } from "./events.ts";
@@ -17,6 +18,8 @@ export interface TurnContext {
   readonly config: SessionConfig;
   readonly tools: ToolRegistry;
   readonly models: ModelCatalogue;
+  /** Names the session while its first turn runs. */
+  readonly namer: Pick<SessionNamer, "begin" | "take">;
   readonly approvals: ApprovalService;
   /** Writes the system prompt. */
   readonly system: () => Promise<SystemPrompt>;

@@ -2,6 +2,7 @@
 import type { SandboxPolicy } from "../tools/sandbox_policy.ts";
 import type { ToolRegistry } from "../tools/tool_registry.ts";
 import { DISPOSED, runTurn } from "./_turn.ts";
+import { SessionNamer } from "./_session_namer.ts";
 import type { TurnContext } from "./_turn_context.ts";
 import type { AgentEvent, AgentHandle, AgentListener, OptionResult } from "./agent_types.ts";
 import type { ApprovalService } from "./approval.ts";
@@ -52,6 +53,7 @@ class Agent implements AgentHandle {
   #parts: AgentParts;
   #fold: SessionFold;
   #config: SessionConfig;
+  #namer: SessionNamer;
   #listeners = new Set<AgentListener>();
   #backpressure: Promise<unknown> = Promise.resolve();
   #queue: Promise<unknown> = Promise.resolve();
@@ -70,6 +72,7 @@ class Agent implements AgentHandle {
     this.header = parts.log.header;
     this.tools = parts.tools;
     this.#config = new SessionConfig(fold, parts.models, parts.defaults);
+    this.#namer = new SessionNamer(parts.models);
     parts.log.subscribe((event) => this.#logged(event));
     // Whoever took the session over goes on with it; what runs here must not.
     parts.log.lost?.addEventListener("abort", () => this.cancel(), { once: true });
@@ -159,6 +162,7 @@ class Agent implements AgentHandle {
   async #dispose(): Promise<void> {
     this.#abort.abort(DISPOSED);
     await this.#queue;
+    await this.#namer[Symbol.asyncDispose]();
     await this.tools[Symbol.asyncDispose]();
     await this.#parts.log[Symbol.asyncDispose]();
   }
@@ -172,6 +176,7 @@ class Agent implements AgentHandle {
       config: this.#config,
       tools: this.tools,
       models,
+      namer: this.#namer,
       approvals,
       system,
       limits: { ...DEFAULT_LIMITS, ...limits },

@@ -3,6 +3,7 @@
  * these; everything else is a fold of them.
  */
 import type { JsonObject } from "../tools/json.ts";
+import type { TodoEntry } from "../tools/plan.ts";
 import type { ToolContent } from "../tools/presentation.ts";
 import type { SandboxMode } from "../tools/sandbox_policy.ts";
 
@@ -57,8 +58,18 @@ export interface TokenUsage {
   readonly outputTokens: number;
   /** The part of `inputTokens` that came from the provider's cache. */
   readonly cachedInputTokens?: number;
+  /** The part of `inputTokens` that was put into the provider's cache. */
+  readonly cacheWriteInputTokens?: number;
   /** The part of `outputTokens` that was reasoning. */
   readonly reasoningTokens?: number;
+}
+
+/** An amount of money. */
+export interface Cost {
+  /** In units of the currency, fractions included. */
+  readonly amount: number;
+  /** An ISO 4217 code. */
+  readonly currency: string;
 }
 
 /** Why a turn failed, for programs. */
@@ -109,16 +120,6 @@ export type ApprovalDecision =
   | "cancelled"
   | "unavailable";
 
-/** A step of the plan the model keeps. The names are those of ACP's `PlanEntry`. */
-export interface TodoEntry {
-  /** What is to be done. */
-  readonly content: string;
-  /** How much it matters. */
-  readonly priority: "high" | "medium" | "low";
-  /** How far it is. */
-  readonly status: "pending" | "in_progress" | "completed";
-}
-
 /** The data of each event type. Every event lies between a `turn/start` and its `turn/end`. */
 export interface EventData {
   /** `command` is a `!` prompt: no model is asked. Turns count from 1. */
@@ -127,8 +128,16 @@ export interface EventData {
   "turn/end": { readonly turn: number; readonly reason: TurnEnd };
   /** A step is one model request and the tool calls it asks for. Steps count from 1 in a turn. */
   "step/start": { readonly step: number };
-  /** `usage` is absent where the provider did not say. */
-  "step/end": { readonly step: number; readonly usage?: TokenUsage };
+  /**
+   * `usage` is absent where the provider did not say, `contextWindow` (in tokens) where it is not
+   * known. `cost` is that of the session so far, absent from the first step on that has no price.
+   */
+  "step/end": {
+    readonly step: number;
+    readonly usage?: TokenUsage;
+    readonly contextWindow?: number;
+    readonly cost?: Cost;
+  };
   /** The prompt, as the user sent it. */
   "user/message": { readonly content: readonly PromptContent[] };
   /** `interrupted`: the answer was cut off by a cancel or an error. */

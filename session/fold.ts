@@ -2,6 +2,7 @@
 import type {
   ApprovalDecision,
   AssistantPart,
+  Cost,
   EventData,
   EventOf,
   PromptContent,
@@ -56,6 +57,8 @@ export class SessionFold {
   approvalPolicy: "ask" | "never" | undefined;
   /** The model, once one was chosen. */
   model: EventData["model/selected"] | undefined;
+  /** What the session has cost. Undefined once a step had no price: a part is no total. */
+  cost: Cost | undefined = { amount: 0, currency: "USD" };
   /** The keys of the scopes the user always allows. */
   readonly allowedScopes: Set<string> = new Set();
   /** What the last request and its answer had together, in tokens; 0 where that is not known. */
@@ -91,6 +94,7 @@ export class SessionFold {
         if (this.#turn) this.#turn = { ...this.#turn, openStep: undefined };
         if (event.data.usage) {
           this.contextTokens = event.data.usage.inputTokens + event.data.usage.outputTokens;
+          this.cost = event.data.cost;
         }
         break;
       case "user/message":

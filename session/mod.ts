@@ -60,6 +60,7 @@ export { SCHEMA_VERSION } from "./events.ts";
 export type {
   ApprovalDecision,
   AssistantPart,
+  Cost,
   EventBody,
   EventData,
   EventEnvelope,
@@ -68,7 +69,6 @@ export type {
   PromptContent,
   SessionEvent,
   SessionHeader,
-  TodoEntry,
   TokenUsage,
   ToolOutcome,
   TurnEnd,
@@ -109,6 +109,7 @@ export type {
   ModelFailure,
   ModelInfo,
   ModelMessage,
+  ModelPrice,
   ModelRef,
   ModelRequest,
   ModelResolution,
@@ -147,4 +148,5 @@ export type { SystemPrompt } from "./system_prompt.ts";
 export { DEFAULT_LIMITS } from "./turn_limits.ts";
 export type { TurnLimits } from "./turn_limits.ts";
 export type { McpServer } from "../tools/mcp/mcp_server.ts";
+export type { TodoEntry } from "../tools/plan.ts";
 export type { ToolSource } from "../tools/tool_registry.ts";

@@ -64,6 +64,9 @@ export type {
 export type { StartTimer } from "./_question_deadline.ts";
 export { isWiderMode, SANDBOX_MODES } from "./sandbox_policy.ts";
 export type { SandboxMode, SandboxPolicy } from "./sandbox_policy.ts";
+export type { TodoEntry } from "./plan.ts";
+export { todoWriteTool } from "./todo_write.ts";
+export type { TodoWriteArgs } from "./todo_write.ts";
 export { errorResult, textResult } from "./tool.ts";
 export type {
   ApprovalScope,

@@ -1,6 +1,7 @@
 /** What a tool is: a name, validated arguments, a body, and how it presents itself. */
 import type { ZodType } from "zod";
 import type { JsonObject } from "./json.ts";
+import type { TodoEntry } from "./plan.ts";
 import type { CallView, ResultView, ToolContent } from "./presentation.ts";
 import type { SandboxPolicy } from "./sandbox_policy.ts";
 
@@ -12,6 +13,8 @@ export interface ToolResult {
   readonly isError: boolean;
   /** Facts for {@linkcode Tool.presentResult} that the model does not read. Logged with the result. */
   readonly meta?: JsonObject;
+  /** The plan as it stands after the call, whole. The session logs it and clients show it. */
+  readonly plan?: readonly TodoEntry[];
 }
 
 /** What the session lends a call while it runs. */

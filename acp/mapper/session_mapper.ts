@@ -114,8 +114,9 @@ export class SessionMapper {
       case "turn/end":
         this.#streamed = 0;
         return this.#compactionUpdate({ status: "cancelled" }, true);
-      case "step/start":
       case "step/end":
+        return usageUpdate(event);
+      case "step/start":
       case "permission/preset":
       case "sandbox/mode":
       case "approval/policy":
@@ -241,6 +242,18 @@ function compactionText(outcome: EventData["compact/end"]["outcome"]): SessionUp
     case "cancelled":
       return [];
   }
+}
+
+/** The protocol has no usage without a window. */
+function usageUpdate({ data }: EventOf<"step/end">): SessionUpdate[] {
+  const { usage, contextWindow, cost } = data;
+  if (!usage || contextWindow === undefined) return [];
+  return [{
+    sessionUpdate: "usage_update",
+    used: usage.inputTokens + usage.outputTokens,
+    size: contextWindow,
+    ...(cost && { cost: { ...cost } }),
+  }];
 }
 
 function textChunk(part: "text" | "reasoning", text: string): SessionUpdate {

@@ -223,11 +223,13 @@ function tokenUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): TokenU
   const output = count(outputTokens.total);
   if (input === undefined && output === undefined) return undefined;
   const cached = count(inputTokens.cacheRead);
+  const written = count(inputTokens.cacheWrite);
   const reasoning = count(outputTokens.reasoning);
   return {
     inputTokens: input ?? 0,
     outputTokens: output ?? 0,
     ...(cached !== undefined && { cachedInputTokens: cached }),
+    ...(written && { cacheWriteInputTokens: written }),
     ...(reasoning !== undefined && { reasoningTokens: reasoning }),
   };
 }

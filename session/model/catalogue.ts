@@ -1,6 +1,6 @@
 /** The models a connection offers, made from a configuration. */
 import type { CatalogueConfig } from "./catalogue_config.ts";
-import { isProviderId, PROVIDERS } from "./known_models.ts";
+import { isProviderId, modelInfo, PROVIDERS } from "./known_models.ts";
 import type { Model, ModelCatalogue, ModelInfo, ModelRef, ModelResolution } from "./model.ts";
 import { providerModel, type RequestOptions } from "./providers.ts";
 
@@ -28,6 +28,7 @@ export function modelCatalogue(
 class Catalogue implements ModelCatalogue {
   readonly models: readonly ModelInfo[];
   readonly defaultModel?: ModelRef;
+  readonly smallModel?: ModelRef;
   readonly #config: CatalogueConfig;
   readonly #options: RequestOptions;
   readonly #made = new Map<string, Model>();
@@ -35,6 +36,7 @@ class Catalogue implements ModelCatalogue {
   constructor(config: CatalogueConfig, options: RequestOptions) {
     this.models = config.models;
     if (config.defaultModel) this.defaultModel = config.defaultModel;
+    if (config.smallModel) this.smallModel = config.smallModel;
     this.#config = config;
     this.#options = options;
   }
@@ -66,13 +68,15 @@ class Catalogue implements ModelCatalogue {
     }
     let made = this.#made.get(name);
     if (!made) {
+      const info = this.models.find((one) => one.provider === provider && one.model === model) ??
+        modelInfo(provider, model, contextWindow);
       made = providerModel({
         ...this.#options,
         provider,
         model,
         baseUrl,
         ...(key && { key }),
-        ...(contextWindow !== undefined && { contextWindow }),
+        info,
       });
       this.#made.set(name, made);
     }

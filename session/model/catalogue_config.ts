@@ -6,6 +6,7 @@ import {
   type ProviderId,
   PROVIDERS,
 } from "./known_models.ts";
+import { type ModelFacts, modelFacts } from "./_model_facts.ts";
 import type { ModelInfo, ModelRef } from "./model.ts";
 import { Secret } from "./secret.ts";
 
@@ -31,6 +32,8 @@ export interface CatalogueConfig {
   readonly defaultModel?: ModelRef;
   /** That of models which are not known by name, in tokens. */
   readonly contextWindow?: number;
+  /** What small things are asked of. Absent: they are not asked. */
+  readonly smallModel?: ModelRef;
 }
 
 /** A configuration, or every reason why there is none. */
@@ -56,6 +59,11 @@ export interface CatalogueFlags {
  * - `--model` or `DSH_MODEL`, as `provider/model`: what a new session starts with.
  * - `DSH_MODELS`: more models, as a comma-separated list.
  * - `DSH_CONTEXT_WINDOW`: how many tokens the context of a model holds that is not known by name.
+ * - `DSH_SMALL_MODEL`: what sessions' titles are asked of; without it nothing is.
+ *
+ * A name may be followed by facts, `provider/model?window=32768&images=yes&input=0.2&output=0.8`:
+ * the context window in tokens, whether it takes images, and what a million tokens of the request,
+ * of the answer and, as `cached`, of the cache cost in US dollars. They win over what is known.
  *
  * A model that is named is offered even if its provider has no key: asking it then says which
  * variable is missing. Without a named model the default is the first known model of a provider
@@ -92,9 +100,13 @@ export function catalogueConfigFromEnv(
     .map((entry) => modelRef("DSH_MODELS", entry, problems))
     .filter((ref) => ref !== undefined);
   const contextWindow = contextWindowOf(env, problems);
+  const small = env.DSH_SMALL_MODEL?.trim()
+    ? modelRef("DSH_SMALL_MODEL", env.DSH_SMALL_MODEL, problems)
+    : undefined;
   if (problems.length > 0) return { type: "invalid", problems };
   const known = Object.values(providers).filter(({ ready }) => ready)
-    .flatMap(({ id }) => KNOWN_MODELS.filter(({ provider }) => provider === id));
+    .flatMap(({ id }) => KNOWN_MODELS.filter(({ provider }) => provider === id))
+    .map((info) => withoutPrice(info, providers));
   const defaultModel = named ?? known[0] ??
     more.find(({ provider }) => providers[provider].ready) ??
     more[0];
@@ -102,36 +114,54 @@ export function catalogueConfigFromEnv(
     type: "valid",
     config: {
       providers,
-      models: withNamed(known, [...named ? [named] : [], ...more], contextWindow),
+      models: withNamed(known, [...named ? [named] : [], ...more], providers, contextWindow),
       ...(contextWindow !== undefined && { contextWindow }),
       ...(defaultModel && {
         defaultModel: { provider: defaultModel.provider, model: defaultModel.model },
       }),
+      ...(small && { smallModel: { provider: small.provider, model: small.model } }),
     },
   };
 }
 
 interface KnownRef extends ModelRef {
   readonly provider: ProviderId;
+  readonly facts: ModelFacts;
+}
+
+/** Whoever serves a known model at another address has prices of their own. */
+function withoutPrice(info: ModelInfo, providers: CatalogueConfig["providers"]): ModelInfo {
+  const { price: _, ...rest } = info;
+  const id = info.provider as ProviderId;
+  return providers[id].baseUrl === PROVIDERS[id].baseUrl ? info : rest;
 }
 
 function withNamed(
   known: readonly ModelInfo[],
   named: readonly KnownRef[],
+  providers: CatalogueConfig["providers"],
   contextWindow: number | undefined,
 ): ModelInfo[] {
   const models = [...known];
-  for (const { provider, model } of named) {
-    if (models.some((info) => info.provider === provider && info.model === model)) continue;
-    models.push(modelInfo(provider, model, contextWindow));
+  for (const { provider, model, facts } of named) {
+    const at = models.findIndex((info) => info.provider === provider && info.model === model);
+    const info = models[at] ??
+      withoutPrice(modelInfo(provider, model, contextWindow), providers);
+    models.splice(at < 0 ? models.length : at, 1, { ...info, ...facts });
   }
   return models;
 }
 
 function modelRef(source: string, text: string, problems: string[]): KnownRef | undefined {
   const [provider = "", ...rest] = text.trim().split("/");
-  const model = rest.join("/");
-  if (isProviderId(provider) && /^[\x21-\x7e]+$/.test(model)) return { provider, model };
+  const [, model = "", query = ""] = /^([^?]*)\??(.*)$/s.exec(rest.join("/")) ?? [];
+  if (isProviderId(provider) && /^[\x21-\x7e]+$/.test(model)) {
+    const facts = modelFacts(
+      query,
+      (problem) => problems.push(`Cannot use ${source} as of ${provider}/${model} ${problem}`),
+    );
+    return { provider, model, facts };
+  }
   problems.push(
     `Cannot use ${source} as provider/model with one of the providers ` +
       `${Object.keys(PROVIDERS).join(", ")}: current value is ${quote(text.trim())}`,

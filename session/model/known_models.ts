@@ -1,5 +1,5 @@
 /** The models known by name: what can be said of them without asking. */
-import type { ModelInfo } from "./model.ts";
+import type { ModelInfo, ModelPrice } from "./model.ts";
 
 /** The providers a model can be of. `openai` is any server that speaks chat completions. */
 export type ProviderId = "deepseek" | "openai" | "anthropic";
@@ -43,14 +43,18 @@ export function isProviderId(id: string): id is ProviderId {
 
 const CLAUDE_EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
 
-/** The first of a provider is what a new session starts with. */
+/**
+ * The first of a provider is what a new session starts with. Windows and prices are those of the
+ * providers' pages in November 2026. A model whose price depends on the hour (DeepSeek) or on the
+ * length of the prompt (Haiku) has none here.
+ */
 export const KNOWN_MODELS: readonly ModelInfo[] = [
   {
     provider: "deepseek",
     model: "deepseek-v4-flash",
     name: "DeepSeek V4 Flash",
     description: "Fast and cheap",
-    contextWindow: 128_000,
+    contextWindow: 1_000_000,
     reasoningEfforts: ["high", "max"],
   },
   {
@@ -58,11 +62,21 @@ export const KNOWN_MODELS: readonly ModelInfo[] = [
     model: "deepseek-v4-pro",
     name: "DeepSeek V4 Pro",
     description: "The most capable of DeepSeek",
-    contextWindow: 128_000,
+    contextWindow: 1_000_000,
     reasoningEfforts: ["high", "max"],
   },
-  claude("claude-sonnet-5-5", "Claude Sonnet 5.5", "Balances speed and capability"),
-  claude("claude-opus-5-5", "Claude Opus 5.5", "The most capable of Anthropic"),
+  claude("claude-sonnet-5-5", "Claude Sonnet 5.5", "Balances speed and capability", {
+    input: 2,
+    output: 10,
+    cacheRead: 0.1,
+    cacheWrite: 2.5,
+  }),
+  claude("claude-opus-5-5", "Claude Opus 5.5", "The most capable of Anthropic", {
+    input: 4,
+    output: 20,
+    cacheRead: 0.2,
+    cacheWrite: 5,
+  }),
   claude("claude-haiku-5-5", "Claude Haiku 5.5", "Fast and cheap"),
 ];
 
@@ -80,13 +94,20 @@ export function modelInfo(
     { provider, model, name: model, ...(contextWindow !== undefined && { contextWindow }) };
 }
 
-function claude(model: string, name: string, description: string): ModelInfo {
+function claude(
+  model: string,
+  name: string,
+  description: string,
+  price?: ModelPrice,
+): ModelInfo {
   return {
     provider: "anthropic",
     model,
     name,
     description,
-    contextWindow: 200_000,
+    contextWindow: 1_000_000,
+    images: true,
+    ...(price && { price }),
     reasoningEfforts: CLAUDE_EFFORTS,
   };
 }

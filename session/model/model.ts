@@ -93,8 +93,24 @@ export interface ModelInfo {
   readonly description?: string;
   /** The context window in tokens, where known. */
   readonly contextWindow?: number;
+  /** Whether a prompt may hold images. @default {false} */
+  readonly images?: boolean;
+  /** What its tokens cost, where one price is known for all of them. */
+  readonly price?: ModelPrice;
   /** The choices of reasoning effort, weakest first. Empty or absent: there is no choice. */
   readonly reasoningEfforts?: readonly string[];
+}
+
+/** Prices in US dollars for a million tokens. */
+export interface ModelPrice {
+  /** Of the request. */
+  readonly input: number;
+  /** Of the answer, reasoning included. */
+  readonly output: number;
+  /** Of what came from the provider's cache. @default {that of the request} */
+  readonly cacheRead?: number;
+  /** Of what was put into it. @default {that of the request} */
+  readonly cacheWrite?: number;
 }
 
 /** A model by the name people use: `provider/model`. */
@@ -111,6 +127,8 @@ export interface ModelCatalogue {
   readonly models: readonly ModelInfo[];
   /** What a new session starts with. Absent: no model can be asked. */
   readonly defaultModel?: ModelRef;
+  /** What small things are asked of, such as a session's title. Absent: they are not asked. */
+  readonly smallModel?: ModelRef;
   /** Finds a model, or says in words for a person why it cannot be asked. */
   resolve(ref: ModelRef | undefined): Promise<ModelResolution>;
 }

@@ -4,7 +4,7 @@ import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider"
 import type { Dialect } from "./_prompt.ts";
 import { AiSdkModel } from "./ai_sdk_model.ts";
 import { modelInfo, type ProviderId, PROVIDERS } from "./known_models.ts";
-import type { Model, ModelRequest } from "./model.ts";
+import type { Model, ModelInfo, ModelRequest } from "./model.ts";
 import type { Secret } from "./secret.ts";
 import type { StartTimer } from "./start_timer.ts";
 
@@ -26,10 +26,10 @@ export interface ProviderModelOptions extends RequestOptions {
   readonly provider: ProviderId;
   /** The provider's own id of the model. */
   readonly model: string;
+  /** What is known of it. @default {what the list of known models says} */
+  readonly info?: ModelInfo;
   /** Absent: none is sent. */
   readonly key?: Secret;
-  /** That of a model which is not known by name, in tokens. @default {unknown} */
-  readonly contextWindow?: number;
   /** An absolute http or https URL. @default {the provider's own} */
   readonly baseUrl?: string;
 }
@@ -39,7 +39,7 @@ export function providerModel(options: ProviderModelOptions): Model {
   const { provider, model, key, baseUrl, idleTimeoutMs, startTimer, now } = options;
   const { label, keyVariable, baseUrlVariable, baseUrl: standard } = PROVIDERS[provider];
   return new AiSdkModel({
-    info: modelInfo(provider, model, options.contextWindow),
+    info: options.info ?? modelInfo(provider, model),
     endpoint: {
       label: provider === "openai" ? URL.parse(baseUrl ?? "")?.host ?? label : label,
       model: `${provider}/${model}`,

@@ -136,7 +136,7 @@ Deno.test("a cancelled command keeps its lines, and the model learns of it", asy
   assertEquals(answered.result, { stopReason: "cancelled" });
   assertEquals(client.updatesOf(sessionId, answered.index), []);
   assertEquals(terminalOutput(client.updatesOf(sessionId)), "1\n2\n3\n");
-  const last = client.updatesOf(sessionId).at(-1);
+  const last = client.updatesOf(sessionId).findLast((update) => "status" in update);
   assertEquals(last?.["status"], "failed");
   assertEquals(last?.["content"], undefined);
   await client.prompt(sessionId, "what happened?");

@@ -26,7 +26,7 @@ function messages(model: ModelServer, request: number): Message[] {
 
 /** An answer after which the window of 128,000 tokens is nearly full. */
 function full(...steps: readonly ModelStep[]) {
-  return ending(answer(...steps), { usage: { prompt: 120_000, completion: 100 } });
+  return ending(answer(...steps), { usage: { prompt: 900_000, completion: 100 } });
 }
 
 const TOO_LONG = failure(400, {

@@ -171,7 +171,7 @@ Deno.test("the review set reads, runs nothing and writes nothing", async () => {
   assert(answered.type === "result", JSON.stringify(answered));
   const tools = (model.requests[0]!.body["tools"] as JsonObject[])
     .map((tool) => member(tool, "function")["name"]);
-  assertEquals(tools, ["read", "write", "edit", "glob", "grep"]);
+  assertEquals(tools, ["read", "write", "edit", "glob", "grep", "todo_write"]);
   const told = toolResults(model.requests[1]!.body);
   assertStringIncludes(told["read"]!, "needle");
   assertStringIncludes(told["grep"]!, "a.txt");

@@ -21,6 +21,7 @@ Deno.test("session/resume goes on with the conversation and replays nothing of i
   assertEquals(answered.type, "result");
   assertEquals(second.updatesOf(sessionId), [
     { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "plum" } },
+    { sessionUpdate: "usage_update", used: 15, size: 1_000_000 },
   ]);
   const sent = JSON.stringify(model.requests[1]?.body);
   for (const part of ["Choose a word", "The word is plum.", "Which word was it?"]) {

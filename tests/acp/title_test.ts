@@ -5,7 +5,7 @@ import type { JsonObject } from "../../tools/json.ts";
 import type { AcpClient } from "../helpers/acp_client.ts";
 import { mergeChunks } from "../helpers/frames.ts";
 import { ModelServer } from "../helpers/model_server.ts";
-import { answer, failure, text } from "../helpers/model_turn.ts";
+import { answer, failure, hang, type ModelTurn, text } from "../helpers/model_turn.ts";
 import { startAgent } from "../helpers/start_agent.ts";
 
 function infos(client: AcpClient, sessionId: string): JsonObject[] {
@@ -50,6 +50,56 @@ Deno.test("a turn that fails names the session all the same, and so does a comma
   await agent.client.prompt(second, "!echo a && echo b");
   assertEquals(infos(agent.client, second).map((info) => info["title"]), ["!echo a && echo b"]);
 });
+
+/** Answers the requests for a title by themselves, whatever the order in which requests come. */
+function withTitles(title: ModelTurn, ...turns: readonly ModelTurn[]): ModelServer {
+  const rest = [...turns];
+  return ModelServer.start([], {
+    respond: ({ body }) => body["model"] === "small" ? title : rest.shift(),
+  });
+}
+
+const SMALL = { DSH_SMALL_MODEL: "deepseek/small" };
+
+Deno.test("a small model names the session once, and nobody waits for it", async () => {
+  await using model = withTitles(
+    answer(text('"Tabs in the '), text('parser"\n')),
+    answer(text("Yes.")),
+    answer(text("No.")),
+  );
+  await using agent = await startAgent({ model, env: SMALL });
+  const sessionId = await agent.newSession();
+  await agent.client.prompt(sessionId, "Hello! Fix the parser please");
+  await model.request(1);
+  await Promise.all(model.requests.map(({ ended }) => ended));
+  await agent.client.prompt(sessionId, "More");
+  assertEquals(infos(agent.client, sessionId).map((info) => info["title"]), [
+    "Hello! Fix the parser please",
+    "Tabs in the parser",
+  ]);
+  const [listed] = (await agent.client.call("session/list", {}))["sessions"] as JsonObject[];
+  assertEquals(listed?.["title"], "Tabs in the parser");
+  assertEquals(model.requests.filter(({ body }) => body["model"] === "small").length, 1);
+  const live = mergeChunks(agent.client.updatesOf(sessionId));
+  await agent.client.close();
+  const second = await agent.spawn();
+  await second.call("session/load", { sessionId, cwd: agent.workspace, mcpServers: [] });
+  const replayed = second.updatesOf(sessionId)
+    .filter((update) => update["sessionUpdate"] !== "user_message_chunk");
+  assertEquals(mergeChunks(replayed), live);
+});
+
+for (const [name, title] of [["hangs", hang()], ["fails", failure(500)]] as const) {
+  Deno.test(`a small model that ${name} delays nothing and leaves the first line`, async () => {
+    await using model = withTitles(title, answer(text("Yes.")));
+    await using agent = await startAgent({ model, env: SMALL });
+    const sessionId = await agent.newSession();
+    const answered = await agent.client.prompt(sessionId, "Fix it");
+    assertEquals(answered.type, "result");
+    assertEquals(infos(agent.client, sessionId).map((info) => info["title"]), ["Fix it"]);
+    await agent.client.call("session/close", { sessionId });
+  });
+}
 
 const CASES: readonly (readonly [string, string, string | undefined])[] = [
   ["one line", "Fix it", "Fix it"],

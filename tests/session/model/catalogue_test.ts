@@ -39,7 +39,7 @@ Deno.test("catalogueConfigFromEnv() offers the known models of the providers wit
   const config = configOf({ DEEPSEEK_API_KEY: SECRET });
   assertEquals(namesOf(config), ["deepseek/deepseek-v4-flash", "deepseek/deepseek-v4-pro"]);
   assertEquals(config.defaultModel, { provider: "deepseek", model: "deepseek-v4-flash" });
-  assertEquals(config.models.map(({ contextWindow }) => contextWindow), [128_000, 128_000]);
+  assertEquals(config.models.map(({ contextWindow }) => contextWindow), [1_000_000, 1_000_000]);
   assertEquals(config.models[0]?.reasoningEfforts, ["high", "max"]);
   const both = configOf({ ANTHROPIC_API_KEY: SECRET, DEEPSEEK_API_KEY: SECRET });
   assertEquals(both.defaultModel?.provider, "deepseek");
@@ -84,6 +84,40 @@ Deno.test("catalogueConfigFromEnv() takes Anthropic's base URL with and without 
   }
 });
 
+Deno.test("catalogueConfigFromEnv() takes facts of a model, which win over what is known", () => {
+  const { models } = configOf({
+    ANTHROPIC_API_KEY: SECRET,
+    OPENAI_BASE_URL: "http://localhost:1/v1",
+    DSH_MODELS: "openai/org/qwen:8b?window=32768&images=yes&input=0&output=0.8&cached=0.02," +
+      "anthropic/claude-sonnet-5-5?images=no",
+  });
+  assertEquals(models.find(({ model }) => model === "org/qwen:8b"), {
+    provider: "openai",
+    model: "org/qwen:8b",
+    name: "org/qwen:8b",
+    contextWindow: 32_768,
+    images: true,
+    price: { input: 0, output: 0.8, cacheRead: 0.02 },
+  });
+  const sonnet = models.find(({ model }) => model === "claude-sonnet-5-5");
+  assertEquals([sonnet?.images, sonnet?.contextWindow, sonnet?.price?.input], [
+    false,
+    1_000_000,
+    2,
+  ]);
+  assertEquals(configOf({}, { model: "openai/x?window=500" }).models[0]?.contextWindow, 500);
+});
+
+Deno.test("catalogueConfigFromEnv() knows no price of a server at another address", () => {
+  const priced = (env: Environment) =>
+    configOf({ ANTHROPIC_API_KEY: SECRET, ...env }).models.filter(({ price }) => price).length;
+  assertEquals(priced({}), 2);
+  assertEquals(priced({ ANTHROPIC_BASE_URL: "https://api.anthropic.com" }), 2);
+  assertEquals(priced({ ANTHROPIC_BASE_URL: "https://proxy.example" }), 0);
+  const DSH_MODELS = "anthropic/claude-opus-5-5?input=1&output=2";
+  assertEquals(priced({ ANTHROPIC_BASE_URL: "https://proxy.example", DSH_MODELS }), 1);
+});
+
 const BAD: readonly (readonly [Environment, CatalogueFlags, readonly string[], string?])[] = [
   [{ DSH_MODEL: "deepseek-v4-pro" }, {}, ["DSH_MODEL", "provider/model", '"deepseek-v4-pro"']],
   [{ DSH_MODEL: "mistral/large" }, {}, ["DSH_MODEL", "deepseek, anthropic, openai"]],
@@ -92,6 +126,12 @@ const BAD: readonly (readonly [Environment, CatalogueFlags, readonly string[], s
   [{}, { model: "toString/x" }, ["--model", '"toString/x"']],
   [{ DSH_MODELS: "openai/a,b" }, {}, ["DSH_MODELS", '"b"']],
   [{ DSH_CONTEXT_WINDOW: "32k" }, {}, ["DSH_CONTEXT_WINDOW", "tokens", '"32k"']],
+  [{ DSH_MODELS: "openai/a?size=1" }, {}, ["DSH_MODELS", "openai/a", '"size"']],
+  [{ DSH_MODELS: "openai/a?window=4k" }, {}, ["openai/a", "window", '"4k"']],
+  [{ DSH_MODELS: "openai/a?images=true" }, {}, ["openai/a", "images", "yes or no", '"true"']],
+  [{ DSH_MODELS: "openai/a?input=1&output=-1" }, {}, ["output", "dollars", '"-1"']],
+  [{ DSH_MODELS: "openai/a?input=1" }, {}, ["input", "output", "together", '"input=1"']],
+  [{ DSH_MODELS: "openai/a?cached=1" }, {}, ["cached", "together", '"cached=1"']],
   [{ OPENAI_BASE_URL: "localhost:11434" }, {}, ["OPENAI_BASE_URL", "http", "localhost:11434"]],
   [{ OPENAI_BASE_URL: "not a url" }, {}, ["OPENAI_BASE_URL", "not a url"]],
   [
