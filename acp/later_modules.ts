@@ -6,5 +6,6 @@ export const LATER_MODULES: readonly string[] = [
   "../tools/mcp/connect_servers.ts",
   "../tools/mod.ts",
   "./commands/chat/run_chat.ts",
+  "./commands/doctor_command.ts",
   "./commands/run_store_command.ts",
 ];

@@ -63,6 +63,38 @@ export async function serve(stdout: Stdout): Promise<void> {
         }),
       );
     }
+    case "doctor": {
+      const doctor = await later("./commands/doctor_command.ts").catch((error: Error) => {
+        // A checkout without --allow-read: the first thing that is missing.
+        const [reason] = error.message.split(", run again");
+        print(
+          `fail  permissions  Deno gives no access to the program's own files (${reason}): add --allow-read\n`,
+        );
+        return Deno.exit(1);
+      });
+      const { args, model, settings } = invocation;
+      const avoid = granted({ name: "read" }) ? [Deno.cwd()] : [];
+      return Deno.exit(
+        await doctor.doctorCommand(args, {
+          settings,
+          model,
+          env,
+          os: Deno.build.os,
+          denoVersion: Deno.version.deno,
+          version: packageInfo.version,
+          granted,
+          grants: readGrants(granted, Deno.build.os),
+          avoid,
+          async probe() {
+            const { SandboxProbe } = await later("../bash/mod.ts");
+            const path = env["PATH"] ?? "";
+            return await new SandboxProbe({ os: Deno.build.os, path, avoid }).runner();
+          },
+          complain,
+          print,
+        }),
+      );
+    }
     case "serve": {
       const { model } = invocation.settings;
       const models = catalogueConfigFromEnv(env, model === undefined ? {} : { model });
@@ -266,6 +298,7 @@ interface LaterModules {
   readonly "../tools/mcp/connect_servers.ts": typeof import("../tools/mcp/connect_servers.ts");
   readonly "../tools/mod.ts": typeof import("../tools/mod.ts");
   readonly "./commands/chat/run_chat.ts": typeof import("./commands/chat/run_chat.ts");
+  readonly "./commands/doctor_command.ts": typeof import("./commands/doctor_command.ts");
   readonly "./commands/run_store_command.ts": typeof import("./commands/run_store_command.ts");
 }
 
