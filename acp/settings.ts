@@ -35,6 +35,13 @@ export type Invocation =
     readonly flags: readonly string[];
     readonly settings: Settings;
   }
+  /** A command that is about the program itself. */
+  | {
+    readonly type: "program";
+    readonly name: ProgramCommandName;
+    readonly args: readonly string[];
+    readonly settings: Settings;
+  }
   /** `doctor` looks at the settings too: here they may be invalid. */
   | {
     readonly type: "doctor";
@@ -68,6 +75,11 @@ export type CommandName = typeof COMMANDS[number];
 const STORE_COMMANDS = ["export", "import", "prune", "repair"] as const;
 const COMMANDS = [...STORE_COMMANDS, "chat"] as const;
 
+/** The commands that are about the program itself. */
+export type ProgramCommandName = typeof PROGRAM_COMMANDS[number];
+
+const PROGRAM_COMMANDS = ["login", "logout"] as const;
+
 const FLAGS = ["--kv", "--model", "--permission-mode", "--sandbox-network"] as const;
 const PERMISSION_MODES = ["workspace-write", "danger-full-access"];
 
@@ -83,6 +95,8 @@ Commands:
   chat [PROMPT]               talk to the agent in this terminal, or have one prompt answered;
                               --resume ID goes on with a session
   doctor                      check what the agent needs and say what is missing
+  login [PROVIDER]            store a key: asked for, or read from stdin
+  logout                      remove the stored keys
   export ID                   write a session to stdout, as JSON Lines
   import FILE                 read a session from such a file
   repair ID [--write]         say what is damaged in a session; with --write, mend it
@@ -105,12 +119,14 @@ DSH_LOG=debug writes a log to stderr.`;
 /** Reads the command line and the environment. Flags win. */
 export function readSettings({ args, env, os }: Surroundings): Invocation {
   const flags = new Map<string, string>();
-  const command: { name?: CommandName | "doctor"; args: string[] } = { args: [] };
+  const command: { name?: CommandName | ProgramCommandName | "doctor"; args: string[] } = {
+    args: [],
+  };
   for (let index = 0; index < args.length; index++) {
     const [name = "", inline] = splitFlag(args[index]!);
     if (name === "--help" || name === "-h") return { type: "help" };
     if (name === "--version" || name === "-V") return { type: "version" };
-    if (command.name === undefined && (isCommand(name) || name === "doctor")) {
+    if (command.name === undefined && isAnyCommand(name)) {
       command.name = name;
       continue;
     }
@@ -131,7 +147,9 @@ export function readSettings({ args, env, os }: Surroundings): Invocation {
     return { type: "doctor", args: rest, model: flags.get("--model"), settings };
   }
   if (settings.type === "invalid") return settings;
-  return name === undefined ? { type: "serve", settings: settings.settings } : {
+  if (name === undefined) return { type: "serve", settings: settings.settings };
+  if (!isCommand(name)) return { type: "program", name, args: rest, settings: settings.settings };
+  return {
     type: "command",
     name,
     args: rest,
@@ -214,6 +232,11 @@ function dataFolder(env: Surroundings["env"], os: Surroundings["os"]): string | 
 /** Without a home the agent's own folder stands beside the store. */
 function besideStore(kv: string | undefined): string | undefined {
   return kv === undefined || /^https?:/i.test(kv) ? undefined : `${kv}.files`;
+}
+
+function isAnyCommand(name: string): name is CommandName | ProgramCommandName | "doctor" {
+  return isCommand(name) || name === "doctor" ||
+    (PROGRAM_COMMANDS as readonly string[]).includes(name);
 }
 
 function isCommand(name: string): name is CommandName {

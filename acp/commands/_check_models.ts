@@ -7,7 +7,10 @@ import {
 } from "../../session/model/catalogue_config.ts";
 import { checkProvider } from "../../session/model/check_provider.ts";
 import { PROVIDERS } from "../../session/model/known_models.ts";
+import { readCredentials, withCredentials } from "../_credentials.ts";
+import { credentialsPath } from "../_data_folder.ts";
 import type { PermissionQuery } from "../_grants.ts";
+import type { Settings } from "../settings.ts";
 import type { Finding } from "./_finding.ts";
 
 /** The longest wait for a provider, in milliseconds. */
@@ -18,8 +21,14 @@ export async function checkModels(
   env: Readonly<Record<string, string>>,
   model: string | undefined,
   granted: PermissionQuery,
+  settings: Pick<Settings, "dataDirectory"> | undefined,
 ): Promise<readonly Finding[]> {
-  const read = catalogueConfigFromEnv(env, model === undefined ? {} : { model });
+  const login = settings
+    ? readCredentials(credentialsPath(settings.dataDirectory))
+    : { type: "none" as const };
+  const stored = login.type === "found" ? login.credentials : {};
+  const flags = model === undefined ? {} : { model };
+  const read = catalogueConfigFromEnv(withCredentials(env, stored), flags);
   if (read.type === "invalid") {
     return read.problems.map((text) => ({ level: "fail", name: "model", text }));
   }
@@ -33,6 +42,9 @@ export async function checkModels(
       name: "model",
       text: `${resolved.message}. A prompt that starts with ! works without`,
     },
+    ...login.type === "damaged"
+      ? [{ level: "warn" as const, name: "login", text: login.message }]
+      : [],
     ...others.map((provider) => checkOther(provider, granted)),
   ]);
 }
@@ -70,7 +82,10 @@ async function checkOne(
       return { level: "ok", text: `${host} answers`, models: check.models };
     case "refused": {
       const what = provider.key === undefined ? "wants a key" : "refused the key";
-      return { level: "fail", text: `${host} ${what} (${check.status}): check ${keyVariable}` };
+      return {
+        level: "fail",
+        text: `${host} ${what} (${check.status}): check ${keyVariable}, or run login`,
+      };
     }
     case "odd":
       return check.status === 404

@@ -56,7 +56,7 @@ export async function doctorCommand(
         one("data folder", () => checkDataFolder(settings.settings, grants)),
         one("sessions", () => checkStore(settings.settings, grants)),
       ],
-    checkModels(env, model, granted),
+    checkModels(env, model, granted, settings.type === "valid" ? settings.settings : undefined),
   ];
   let ok = true;
   // In order, each as soon as it is known.

@@ -110,7 +110,7 @@ export interface ModelCatalogue {
   /** In the order they are offered. */
   readonly models: readonly ModelInfo[];
   /** What a new session starts with. Absent: no model can be asked. */
-  readonly defaultModel?: ModelRef;
+  readonly defaultModel?: ModelRef | undefined;
   /** Finds a model, or says in words for a person why it cannot be asked. */
   resolve(ref: ModelRef | undefined): Promise<ModelResolution>;
 }
