@@ -254,7 +254,9 @@ async function openServices(
         if (!grants.canWrite(path)) complain(`"${path}" is read-only: add it to --allow-write`);
       }
       const ownPaths = [settings.dataDirectory, ...storeFiles(settings.kv)];
-      return sessionPolicy({ grants, network: settings.network, ownPaths }, cwd, directories);
+      const secretPaths = [credentialsPath(settings.dataDirectory)];
+      const options = { grants, network: settings.network, ownPaths, secretPaths };
+      return sessionPolicy(options, cwd, directories);
     },
     toolsFor: async (header, { interaction, mcpServers = [], directories = [] }) => {
       const registry = new tools.ToolRegistry();

@@ -81,6 +81,21 @@ Deno.test("a stored key is not in the environment of commands", async () => {
   assertEquals(frames.includes(KEY), false);
 });
 
+Deno.test({
+  name: "a sandboxed command cannot open the file of the keys",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using model = ModelServer.start();
+    await using world = await startAgent();
+    await loginTo(world, model);
+    const sessionId = await world.newSession();
+    await world.client.prompt(sessionId, `!cat '${file(world)}'; echo "status $?"`);
+    const frames = JSON.stringify(world.client.frames);
+    assertStringIncludes(frames, "status 1");
+    assertEquals(frames.includes(KEY), false);
+  },
+});
+
 Deno.test("login in a terminal is offered to clients that have one", async () => {
   await using world = await startAgent({ initialize: false });
   const first = await world.client.initialize({ clientCapabilities: { auth: { terminal: true } } });
