@@ -16,6 +16,11 @@ export function storePath(kv: string): string {
   return isRemote(kv) ? kv : absolutePath(kv, Deno.cwd());
 }
 
+/** Where `login` keeps keys. */
+export function credentialsPath(dataDirectory: string): string {
+  return `${dataDirectory}/credentials.json`;
+}
+
 /** The files of the log: what no call may write to. */
 export function storeFiles(kv: string): string[] {
   return isRemote(kv) ? [] : [kv, `${kv}-wal`, `${kv}-shm`];

@@ -9,6 +9,8 @@ export interface PolicyOptions {
   readonly network: "on" | "off";
   /** Absolute paths of what is the agent's own: never written by a call. */
   readonly ownPaths: readonly string[];
+  /** Absolute paths of what holds keys: not read by a call either. */
+  readonly secretPaths: readonly string[];
 }
 
 /**
@@ -20,7 +22,7 @@ export interface PolicyOptions {
  * @param directories Other folders it works in.
  */
 export function sessionPolicy(
-  { grants, network, ownPaths }: PolicyOptions,
+  { grants, network, ownPaths, secretPaths }: PolicyOptions,
   cwd: string,
   directories: readonly string[] = [],
 ): (mode: SandboxMode) => SandboxPolicy {
@@ -29,6 +31,7 @@ export function sessionPolicy(
     mode: honoured(mode, grants, writable),
     writableRoots: [cwd, ...directories.filter(grants.canWrite)],
     protectedPaths: ownPaths,
+    maskedPaths: secretPaths,
     canWrite: grants.canWrite,
     network,
     enforcement: "sandbox",

@@ -4,6 +4,7 @@ import {
   type InitializeResponse,
   PROTOCOL_VERSION,
 } from "@agentclientprotocol/sdk";
+import { offeredMethods } from "./authenticate.ts";
 import type { Bridge } from "./bridge.ts";
 
 /** `initialize`: negotiates the version and says what works here. */
@@ -28,6 +29,6 @@ export function initialize(
         additionalDirectories: {},
       },
     },
-    authMethods: [...bridge.options.authMethods],
+    authMethods: offeredMethods(bridge),
   };
 }

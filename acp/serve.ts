@@ -1,11 +1,11 @@
 /** The program: reads its surroundings, puts the parts together, serves until stdin closes. */
 import type { AuthMethod } from "@agentclientprotocol/sdk";
 import packageInfo from "../deno.json" with { type: "json" };
-import { modelKeys, serverEnvironment, serverProblem } from "./_mcp_grants.ts";
-import { type CatalogueConfig, catalogueConfigFromEnv } from "../session/model/catalogue_config.ts";
+import { serverEnvironment, serverProblem } from "./_mcp_grants.ts";
+import { catalogueConfigFromEnv } from "../session/model/catalogue_config.ts";
 import type { Stdout } from "./_console_guard.ts";
 import { canRunCommands, containmentNotice } from "./_containment_notice.ts";
-import { openDataFolder, storeFiles, storePath } from "./_data_folder.ts";
+import { credentialsPath, openDataFolder, storeFiles, storePath } from "./_data_folder.ts";
 import { type Grants, type PermissionQuery, readEnvironment, readGrants } from "./_grants.ts";
 import { processLookup } from "./_process_identity.ts";
 import { removeSessionFiles, sessionFolderPrefix } from "./_session_files.ts";
@@ -21,6 +21,12 @@ const SHUTDOWN_MS = 1_700;
 const FULL_ACCESS = "danger-full-access";
 
 const AUTH_METHODS: readonly AuthMethod[] = [{
+  type: "terminal",
+  id: "login",
+  name: "Log in",
+  description: "Asks for a provider's key in a terminal and stores it for you alone",
+  args: ["login"],
+}, {
   id: "api-key",
   name: "API key in the environment",
   description: "Set DEEPSEEK_API_KEY, or OPENAI_BASE_URL and OPENAI_API_KEY, for the agent",
@@ -63,6 +69,49 @@ export async function serve(stdout: Stdout): Promise<void> {
         }),
       );
     }
+    case "program": {
+      const { runProgramCommand } = await later("./commands/run_program_command.ts");
+      const { name, args, settings } = invocation;
+      const ask = (text: string): void => {
+        Deno.stderr.writeSync(new TextEncoder().encode(text));
+      };
+      const keyboard = Deno.stdin;
+      return Deno.exit(
+        await runProgramCommand(name, args, { settings, env, granted, keyboard, ask, complain }),
+      );
+    }
+    case "doctor": {
+      const doctor = await later("./commands/doctor_command.ts").catch((error: Error) => {
+        // A checkout without --allow-read: the first thing that is missing.
+        const [reason] = error.message.split(", run again");
+        print(
+          `fail  permissions  Deno gives no access to the program's own files (${reason}): add --allow-read\n`,
+        );
+        return Deno.exit(1);
+      });
+      const { args, model, settings } = invocation;
+      const avoid = granted({ name: "read" }) ? [Deno.cwd()] : [];
+      return Deno.exit(
+        await doctor.doctorCommand(args, {
+          settings,
+          model,
+          env,
+          os: Deno.build.os,
+          denoVersion: Deno.version.deno,
+          version: packageInfo.version,
+          granted,
+          grants: readGrants(granted, Deno.build.os),
+          avoid,
+          async probe() {
+            const { SandboxProbe } = await later("../bash/mod.ts");
+            const path = env["PATH"] ?? "";
+            return await new SandboxProbe({ os: Deno.build.os, path, avoid }).runner();
+          },
+          complain,
+          print,
+        }),
+      );
+    }
     case "serve": {
       const { model } = invocation.settings;
       const models = catalogueConfigFromEnv(env, model === undefined ? {} : { model });
@@ -82,7 +131,6 @@ export async function serve(stdout: Stdout): Promise<void> {
           settings,
           env,
           grants,
-          models: models.config,
           frames: stdout.frames,
         }),
       );
@@ -126,7 +174,6 @@ interface Start {
   readonly settings: Settings;
   readonly env: Record<string, string>;
   readonly grants: Grants;
-  readonly models: CatalogueConfig;
 }
 
 /** Serves one client on stdio. Resolves with the exit code when everything is ended. */
@@ -163,13 +210,13 @@ async function serveStdio(start: Start): Promise<number> {
 
 /** Puts the agent together. Everything here is loaded at the first session, not at the start. */
 async function openServices(
-  { settings, env, grants, models }: Start,
+  { settings, env, grants }: Start,
   resources: AsyncDisposableStack,
   report: (error: unknown) => void,
 ): Promise<BridgeServices> {
-  const [session, { modelCatalogue }, tools, bash] = await Promise.all([
+  const [session, { LoginCatalogue }, tools, bash] = await Promise.all([
     later("../session/mod.ts"),
-    later("../session/model/catalogue.ts"),
+    later("./_login_catalogue.ts"),
     later("../tools/mod.ts"),
     later("../bash/mod.ts"),
   ]);
@@ -186,7 +233,12 @@ async function openServices(
   });
   resources.use(store);
   const approvals = new session.ApprovalService();
-  const catalogue = modelCatalogue(models);
+  const catalogue = new LoginCatalogue({
+    env,
+    model: settings.model,
+    credentialsPath: credentialsPath(settings.dataDirectory),
+    complain,
+  });
   const path = env["PATH"] ?? "";
   const parser = await bash.loadShellParser();
   let noticed = false;
@@ -202,7 +254,9 @@ async function openServices(
         if (!grants.canWrite(path)) complain(`"${path}" is read-only: add it to --allow-write`);
       }
       const ownPaths = [settings.dataDirectory, ...storeFiles(settings.kv)];
-      return sessionPolicy({ grants, network: settings.network, ownPaths }, cwd, directories);
+      const secretPaths = [credentialsPath(settings.dataDirectory)];
+      const options = { grants, network: settings.network, ownPaths, secretPaths };
+      return sessionPolicy(options, cwd, directories);
     },
     toolsFor: async (header, { interaction, mcpServers = [], directories = [] }) => {
       const registry = new tools.ToolRegistry();
@@ -235,7 +289,7 @@ async function openServices(
         connectServers(registry, mcpServers, {
           cwd: header.cwd,
           avoid,
-          env: serverEnvironment(env, modelKeys(models)),
+          env: serverEnvironment(env, catalogue.keys),
           version: packageInfo.version,
           problem: (server) => serverProblem(server, granted),
           ...(settings.debug && { log: complain }),
@@ -264,10 +318,12 @@ async function openServices(
 interface LaterModules {
   readonly "../bash/mod.ts": typeof import("../bash/mod.ts");
   readonly "../session/mod.ts": typeof import("../session/mod.ts");
-  readonly "../session/model/catalogue.ts": typeof import("../session/model/catalogue.ts");
   readonly "../tools/mcp/connect_servers.ts": typeof import("../tools/mcp/connect_servers.ts");
   readonly "../tools/mod.ts": typeof import("../tools/mod.ts");
   readonly "./commands/chat/run_chat.ts": typeof import("./commands/chat/run_chat.ts");
+  readonly "./_login_catalogue.ts": typeof import("./_login_catalogue.ts");
+  readonly "./commands/doctor_command.ts": typeof import("./commands/doctor_command.ts");
+  readonly "./commands/run_program_command.ts": typeof import("./commands/run_program_command.ts");
   readonly "./commands/run_store_command.ts": typeof import("./commands/run_store_command.ts");
 }
 

@@ -35,9 +35,28 @@ export type Invocation =
     readonly flags: readonly string[];
     readonly settings: Settings;
   }
+  /** A command that is about the program itself. */
+  | {
+    readonly type: "program";
+    readonly name: ProgramCommandName;
+    readonly args: readonly string[];
+    readonly settings: Settings;
+  }
+  /** `doctor` looks at the settings too: here they may be invalid. */
+  | {
+    readonly type: "doctor";
+    readonly args: readonly string[];
+    readonly model: string | undefined;
+    readonly settings: ReadSettings;
+  }
   | { readonly type: "help" }
   | { readonly type: "version" }
   /** `message` names the flag or variable, the rule and the value. */
+  | { readonly type: "invalid"; readonly message: string };
+
+/** The settings, or why there are none. */
+type ReadSettings =
+  | { readonly type: "valid"; readonly settings: Settings }
   | { readonly type: "invalid"; readonly message: string };
 
 /** Where the platform keeps things, as the program found it. */
@@ -56,6 +75,11 @@ export type CommandName = typeof COMMANDS[number];
 const STORE_COMMANDS = ["export", "import", "prune", "repair"] as const;
 const COMMANDS = [...STORE_COMMANDS, "chat"] as const;
 
+/** The commands that are about the program itself. */
+export type ProgramCommandName = typeof PROGRAM_COMMANDS[number];
+
+const PROGRAM_COMMANDS = ["login", "logout"] as const;
+
 const FLAGS = ["--kv", "--model", "--permission-mode", "--sandbox-network"] as const;
 const PERMISSION_MODES = ["workspace-write", "danger-full-access"];
 
@@ -70,6 +94,9 @@ Serves ACP on stdin and stdout until stdin closes. An editor starts it; see the 
 Commands:
   chat [PROMPT]               talk to the agent in this terminal, or have one prompt answered;
                               --resume ID goes on with a session
+  doctor                      check what the agent needs and say what is missing
+  login [PROVIDER]            store a key: asked for, or read from stdin
+  logout                      remove the stored keys
   export ID                   write a session to stdout, as JSON Lines
   import FILE                 read a session from such a file
   repair ID [--write]         say what is damaged in a session; with --write, mend it
@@ -92,12 +119,14 @@ DSH_LOG=debug writes a log to stderr.`;
 /** Reads the command line and the environment. Flags win. */
 export function readSettings({ args, env, os }: Surroundings): Invocation {
   const flags = new Map<string, string>();
-  const command: { name?: CommandName; args: string[] } = { args: [] };
+  const command: { name?: CommandName | ProgramCommandName | "doctor"; args: string[] } = {
+    args: [],
+  };
   for (let index = 0; index < args.length; index++) {
     const [name = "", inline] = splitFlag(args[index]!);
     if (name === "--help" || name === "-h") return { type: "help" };
     if (name === "--version" || name === "-V") return { type: "version" };
-    if (command.name === undefined && isCommand(name)) {
+    if (command.name === undefined && isAnyCommand(name)) {
       command.name = name;
       continue;
     }
@@ -112,6 +141,28 @@ export function readSettings({ args, env, os }: Surroundings): Invocation {
     if (value === undefined || value === "") return invalid(`${name} needs a value`);
     flags.set(name, value);
   }
+  const settings = settingsOf(flags, env, os);
+  const { name, args: rest } = command;
+  if (name === "doctor") {
+    return { type: "doctor", args: rest, model: flags.get("--model"), settings };
+  }
+  if (settings.type === "invalid") return settings;
+  if (name === undefined) return { type: "serve", settings: settings.settings };
+  if (!isCommand(name)) return { type: "program", name, args: rest, settings: settings.settings };
+  return {
+    type: "command",
+    name,
+    args: rest,
+    flags: [...flags].map(([name, value]) => `${name}=${value}`),
+    settings: settings.settings,
+  };
+}
+
+function settingsOf(
+  flags: ReadonlyMap<string, string>,
+  env: Surroundings["env"],
+  os: Surroundings["os"],
+): ReadSettings {
   const permissionMode = flags.get("--permission-mode") ??
     (env["DSH_PERMISSION_MODE"] || PERMISSION_MODES[0]!);
   if (!PERMISSION_MODES.includes(permissionMode)) {
@@ -160,13 +211,7 @@ export function readSettings({ args, env, os }: Surroundings): Invocation {
     questionTimeoutMs: questionTimeout * 1_000,
     debug: log === "debug",
   };
-  return command.name === undefined ? { type: "serve", settings } : {
-    type: "command",
-    name: command.name,
-    args: command.args,
-    flags: [...flags].map(([name, value]) => `${name}=${value}`),
-    settings,
-  };
+  return { type: "valid", settings };
 }
 
 /** The platform's folder for application data: XDG Base Directory on Linux. */
@@ -189,6 +234,11 @@ function besideStore(kv: string | undefined): string | undefined {
   return kv === undefined || /^https?:/i.test(kv) ? undefined : `${kv}.files`;
 }
 
+function isAnyCommand(name: string): name is CommandName | ProgramCommandName | "doctor" {
+  return isCommand(name) || name === "doctor" ||
+    (PROGRAM_COMMANDS as readonly string[]).includes(name);
+}
+
 function isCommand(name: string): name is CommandName {
   return (COMMANDS as readonly string[]).includes(name);
 }
@@ -198,6 +248,6 @@ function splitFlag(arg: string): [string, string?] {
   return arg.startsWith("--") && equals > 0 ? [arg.slice(0, equals), arg.slice(equals + 1)] : [arg];
 }
 
-function invalid(message: string): Invocation {
+function invalid(message: string): Extract<ReadSettings, { type: "invalid" }> {
   return { type: "invalid", message };
 }

@@ -126,9 +126,9 @@ export interface ModelCatalogue {
   /** In the order they are offered. */
   readonly models: readonly ModelInfo[];
   /** What a new session starts with. Absent: no model can be asked. */
-  readonly defaultModel?: ModelRef;
+  readonly defaultModel?: ModelRef | undefined;
   /** What small things are asked of, such as a session's title. Absent: they are not asked. */
-  readonly smallModel?: ModelRef;
+  readonly smallModel?: ModelRef | undefined;
   /** Finds a model, or says in words for a person why it cannot be asked. */
   resolve(ref: ModelRef | undefined): Promise<ModelResolution>;
 }
