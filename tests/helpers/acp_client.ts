@@ -138,10 +138,14 @@ export class AcpClient implements AsyncDisposable {
     return this.#problems;
   }
 
-  /** The updates of one session after frame `after`, without their frames. */
+  /**
+   * What happened in one session after frame `after`: its updates without their frames, and
+   * without those that only say what could be typed.
+   */
   updatesOf(sessionId: string, after = -1): JsonObject[] {
     return this.#updates.filter((one) => one.sessionId === sessionId && one.index > after)
-      .map((one) => one.update);
+      .map((one) => one.update)
+      .filter((update) => update["sessionUpdate"] !== "available_commands_update");
   }
 
   /** Sends `initialize` as an editor that shows terminal cards would, unless told otherwise. */
