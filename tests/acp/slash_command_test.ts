@@ -1,25 +1,27 @@
 import { assert, assertEquals, assertLess, assertStringIncludes } from "@std/assert";
 import type { Json, JsonObject } from "../../tools/json.ts";
 import type { AcpClient } from "../helpers/acp_client.ts";
-import { chunkText, member, mergeChunks, type UpdateFrame } from "../helpers/frames.ts";
+import {
+  chunkText,
+  isCommandList,
+  member,
+  mergeChunks,
+  type UpdateFrame,
+} from "../helpers/frames.ts";
 import { ModelServer } from "../helpers/model_server.ts";
 import { answer, hang, text } from "../helpers/model_turn.ts";
 import { startAgent } from "../helpers/start_agent.ts";
 import { readLog } from "../helpers/stored_log.ts";
 
-function isList(update: JsonObject): boolean {
-  return update["sessionUpdate"] === "available_commands_update";
-}
-
 /** All lists of commands a session has sent. */
 function lists(client: AcpClient, sessionId: string): UpdateFrame[] {
-  return client.updates.filter((one) => one.sessionId === sessionId && isList(one.update));
+  return client.updates.filter((one) => one.sessionId === sessionId && isCommandList(one.update));
 }
 
 /** The first list, awaited: name, description and hint of each command. */
 async function offered(client: AcpClient, sessionId: string, after = -1): Promise<unknown[][]> {
   const frame = await client.nextUpdate(
-    (update, { sessionId: of }) => of === sessionId && isList(update),
+    (update, { sessionId: of }) => of === sessionId && isCommandList(update),
     after,
   );
   const commands = frame.update["availableCommands"] as JsonObject[];
