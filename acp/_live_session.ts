@@ -1,6 +1,8 @@
 import type { AgentContext, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { AgentEvent, AgentHandle } from "../session/agent_types.ts";
 import type { PromptContent, TurnEnd } from "../session/events.ts";
+import type { SessionCommand } from "../session/commands/session_command.ts";
+import { availableCommands } from "./mapper/available_commands.ts";
 import { configOptions } from "./mapper/config_options.ts";
 import { type MapperContext, SessionMapper } from "./mapper/session_mapper.ts";
 import { Outbox } from "./_outbox.ts";
@@ -18,6 +20,9 @@ export class LiveSession implements AsyncDisposable {
   #inFlight = false;
   #notices: readonly string[];
   #subscription: Disposable;
+  /** The client knows the session and what can be typed in it. */
+  #announced = false;
+  #closed = false;
 
   /** `shows` is what the client had declared when the session opened; it never changes. */
   constructor(
@@ -65,6 +70,14 @@ export class LiveSession implements AsyncDisposable {
     await this.flush();
   }
 
+  /** Tells what can be typed. To be called once the response that opens the session is on its way. */
+  async announce(): Promise<void> {
+    const commands = await this.handle.commands();
+    if (this.#closed) return;
+    this.#announced = true;
+    this.#outbox.push(commandsUpdate(commands));
+  }
+
   /** Resolves when everything so far is on the wire. */
   async flush(): Promise<void> {
     await this.#outbox.flush();
@@ -76,15 +89,25 @@ export class LiveSession implements AsyncDisposable {
   }
 
   #receive(event: AgentEvent): Promise<void> | undefined {
-    const updates: SessionUpdate[] = event.type === "options"
-      ? [{
-        sessionUpdate: "config_option_update",
-        configOptions: configOptions(this.handle.options()),
-      }]
-      : this.#mapper.live(event);
+    const updates = this.#updates(event);
     let busy: Promise<void> | undefined;
     for (const update of updates) busy = this.#outbox.push(update);
     return busy;
+  }
+
+  #updates(event: AgentEvent): SessionUpdate[] {
+    switch (event.type) {
+      case "options":
+        return [{
+          sessionUpdate: "config_option_update",
+          configOptions: configOptions(this.handle.options()),
+        }];
+      case "commands":
+        // Before, the announcement is still to come.
+        return this.#announced ? [commandsUpdate(event.commands)] : [];
+      default:
+        return this.#mapper.live(event);
+    }
   }
 
   async #notify(update: SessionUpdate): Promise<void> {
@@ -93,7 +116,15 @@ export class LiveSession implements AsyncDisposable {
 
   /** Cancels, ends what the session owns, and flushes its log. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
     await this.handle[Symbol.asyncDispose]();
     this.#subscription[Symbol.dispose]();
   }
+}
+
+function commandsUpdate(commands: readonly SessionCommand[]): SessionUpdate {
+  return {
+    sessionUpdate: "available_commands_update",
+    availableCommands: availableCommands(commands),
+  };
 }

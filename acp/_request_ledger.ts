@@ -8,6 +8,8 @@ interface OpenRequest extends RequestFacts {
   readonly cancel: AbortController;
   /** `performance.now()` when it arrived. */
   readonly at: number;
+  /** Is called when it is answered with a result. */
+  then?: () => void;
 }
 
 /**
@@ -16,6 +18,7 @@ interface OpenRequest extends RequestFacts {
  *
  * - `session/cancel` reaches the prompts that arrived before it, started or not, and no later one;
  * - what follows `initialize` waits for its answer;
+ * - what is to follow an answer is begun once the answer is on its way;
  * - the end of the input waits for answers, prompts excepted: those are cancelled.
  */
 export class RequestLedger {
@@ -47,6 +50,15 @@ export class RequestLedger {
     return this.#open.get(requestId)?.cancel.signal ?? AbortSignal.abort();
   }
 
+  /**
+   * Calls back when a request is answered with a result: whatever is sent from then on is on the
+   * wire after that answer. Not at all, if the answer is an error.
+   */
+  afterResult(requestId: unknown, then: () => void): void {
+    const request = this.#open.get(requestId);
+    if (request) request.then = then;
+  }
+
   async #receive(
     message: AnyMessage,
     controller: TransformStreamDefaultController<AnyMessage>,
@@ -75,7 +87,9 @@ export class RequestLedger {
     const request = "method" in message || !("id" in message)
       ? undefined
       : this.#open.get(message.id);
-    await outgoing.write(request ? describedAnswer(message, request) : message);
+    const written = outgoing.write(request ? describedAnswer(message, request) : message);
+    if ("result" in message) request?.then?.();
+    await written;
     if (!request || !("id" in message)) return;
     this.#open.delete(message.id);
     const outcome = "error" in message ? `error ${message.error.code}` : "answered";

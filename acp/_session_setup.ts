@@ -57,11 +57,16 @@ export async function planSession(
   };
 }
 
-/** Makes a session live on this connection. */
+/**
+ * Makes a session live on this connection.
+ *
+ * @param requestId The request that opens it: after its answer the client is told more.
+ */
 export function startSession(
   bridge: Bridge,
   handle: AgentHandle,
   notices: readonly string[],
+  requestId: unknown,
 ): LiveSession {
   const session = new LiveSession(
     handle,
@@ -73,5 +78,8 @@ export function startSession(
     notices,
   );
   bridge.sessions.add(session);
+  bridge.ledger.afterResult(requestId, () => {
+    session.announce().catch(bridge.options.report);
+  });
   return session;
 }

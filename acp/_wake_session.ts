@@ -14,7 +14,11 @@ import { configOptions } from "./mapper/config_options.ts";
  */
 export async function wakeSession(
   bridge: Bridge,
-  params: SessionExtras & { readonly sessionId: string; readonly cwd: string },
+  params: SessionExtras & {
+    readonly sessionId: string;
+    readonly cwd: string;
+    readonly requestId: unknown;
+  },
   begin: (session: LiveSession) => Promise<void>,
 ): Promise<{ configOptions: SessionConfigOption[] }> {
   const { sessionId, cwd } = params;
@@ -32,7 +36,7 @@ export async function wakeSession(
   }
   const handle = await agents.resume(sessionId, abilities);
   if (!handle) throw unknownSession(sessionId);
-  const session = startSession(bridge, handle, notices);
+  const session = startSession(bridge, handle, notices, params.requestId);
   try {
     await begin(session);
   } catch (error) {

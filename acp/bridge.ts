@@ -69,8 +69,8 @@ export interface BridgeOptions {
 export interface Bridge {
   readonly options: BridgeOptions;
   readonly sessions: SessionTable;
-  /** What arrived and is not answered; `session/cancel` goes through it. */
-  readonly ledger: Pick<RequestLedger, "cancelSignal">;
+  /** What arrived and is not answered; `session/cancel` and what follows an answer go through it. */
+  readonly ledger: Pick<RequestLedger, "cancelSignal" | "afterResult">;
   /** Calls to the client, in and outside of its requests. */
   readonly client: AgentContext;
   /** What the client declared last; sessions take a copy when they open. */

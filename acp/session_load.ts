@@ -9,7 +9,7 @@ import type { Bridge } from "./bridge.ts";
 /** `session/load`: the session's log is replayed before the response. */
 export async function sessionLoad(
   bridge: Bridge,
-  { params }: AgentRequestContext<LoadSessionRequest>,
+  { params, requestId }: AgentRequestContext<LoadSessionRequest>,
 ): Promise<LoadSessionResponse> {
-  return await wakeSession(bridge, params, (session) => session.replay());
+  return await wakeSession(bridge, { ...params, requestId }, (session) => session.replay());
 }

@@ -9,7 +9,7 @@ import type { Bridge } from "./bridge.ts";
 /** `session/resume`: `session/load` for a client that kept the conversation; nothing is replayed. */
 export async function sessionResume(
   bridge: Bridge,
-  { params }: AgentRequestContext<ResumeSessionRequest>,
+  { params, requestId }: AgentRequestContext<ResumeSessionRequest>,
 ): Promise<ResumeSessionResponse> {
-  return await wakeSession(bridge, params, () => Promise.resolve());
+  return await wakeSession(bridge, { ...params, requestId }, () => Promise.resolve());
 }

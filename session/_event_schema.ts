@@ -103,7 +103,10 @@ function buildSchemas(): Schemas {
       contextWindow: ordinal.optional(),
       cost: z.object({ amount: z.number().nonnegative(), currency: z.string().min(1) }).optional(),
     }),
-    "user/message": z.object({ content: z.array(prompt).min(1) }),
+    "user/message": z.object({
+      content: z.array(prompt).min(1),
+      expanded: z.array(prompt).optional(),
+    }),
     "assistant/message": z.object({
       parts: z.array(part),
       model: z.string(),

@@ -1,9 +1,13 @@
 /** One turn: the user's message, then model requests and tool calls until there is nothing to do. */
 import { compact, isNearlyFull } from "./_compaction.ts";
+import { linkTarget } from "./_link_target.ts";
 import { runModelStep } from "./_model_step.ts";
 import { stepEnd } from "./_step_usage.ts";
 import { runToolCalls } from "./_tool_calls.ts";
 import type { TurnContext } from "./_turn_context.ts";
+import { runBuiltin } from "./commands/builtin_commands.ts";
+import type { CommandReading } from "./commands/session_commands.ts";
+import { readSlashPrompt, type SlashPrompt } from "./commands/slash_prompt.ts";
 import type { EventBody, PromptContent, TurnEnd } from "./events.ts";
 import { recoveryEvents, unrecordedResults } from "./recovery.ts";
 import { promptTitle } from "./title.ts";
@@ -12,7 +16,15 @@ import { promptTitle } from "./title.ts";
 export interface TurnInput {
   readonly content: readonly PromptContent[];
   readonly notices: readonly string[];
+  /** What `/name` stands for. */
+  readonly commands: Pick<CommandReading, "list" | "templates">;
 }
+
+/** What a prompt asks for. */
+type Work =
+  | { readonly type: "shell"; readonly command: string }
+  | { readonly type: "ask" }
+  | SlashPrompt;
 
 /**
  * Runs a turn between its `turn/start` and `turn/end`, both logged here. Resolves with the
@@ -20,19 +32,19 @@ export interface TurnInput {
  */
 export async function runTurn(context: TurnContext, input: TurnInput): Promise<TurnEnd> {
   const turn = context.fold.turns + 1;
-  const command = userCommand(input.content);
-  const trigger = command === undefined ? "prompt" : "command";
+  const work = readWork(input);
+  const trigger = work.type === "ask" || work.type === "template" ? "prompt" : "command";
   const pending = context.config.pending();
-  if (context.fold.title === undefined && command === undefined) {
-    context.namer.begin(input.content);
+  if (context.fold.title === undefined && trigger === "prompt") {
+    context.namer.begin(work.type === "template" ? work.expanded : input.content);
   }
   await context.record(
     // A turn before this one may be open still: its end could not be recorded.
     ...recoveryEvents(context.fold),
     { type: "turn/start", data: { turn, trigger } },
     // Durable before the model is asked, and before anything of the answer is seen.
-    { type: "user/message", data: { content: input.content } },
-    ...firstTitle(context, input.content),
+    { type: "user/message", data: { content: input.content, ...expansion(work) } },
+    ...work.type === "builtin" ? [] : firstTitle(context, input.content),
     ...context.namer.take(),
     ...input.notices
       .filter((text) => !context.fold.notices.has(text))
@@ -43,9 +55,7 @@ export async function runTurn(context: TurnContext, input: TurnInput): Promise<T
   await anchorChoices(context);
   let reason: TurnEnd;
   try {
-    reason = command === undefined
-      ? await converse(context)
-      : await runUserCommand(context, command, turn);
+    reason = await perform(context, work, input, turn);
   } catch (error) {
     reason = { type: "error", code: "internal", message: messageOf(error) };
   }
@@ -57,6 +67,48 @@ export async function runTurn(context: TurnContext, input: TurnInput): Promise<T
     { type: "turn/end", data: { turn, reason } },
   );
   return reason;
+}
+
+function readWork({ content, commands }: TurnInput): Work {
+  const command = userCommand(content);
+  if (command !== undefined) return { type: "shell", command };
+  return readSlashPrompt(content, commands.templates) ?? { type: "ask" };
+}
+
+/** What the model is told where that is not what the user typed. */
+function expansion(work: Work): { readonly expanded?: readonly PromptContent[] } {
+  switch (work.type) {
+    case "shell":
+    case "ask":
+      return {};
+    case "template":
+      return { expanded: work.expanded };
+    case "builtin":
+    case "too_long":
+      return { expanded: [] };
+  }
+}
+
+async function perform(
+  context: TurnContext,
+  work: Work,
+  { commands }: TurnInput,
+  turn: number,
+): Promise<TurnEnd> {
+  switch (work.type) {
+    case "shell":
+      return await runUserCommand(context, work.command, turn);
+    case "ask":
+    case "template":
+      return await converse(context);
+    case "builtin": {
+      const text = await runBuiltin(context, work, commands.list);
+      await context.record({ type: "session/notice", data: { text } });
+      return { type: "completed" };
+    }
+    case "too_long":
+      return { type: "error", code: "invalid_request", message: work.message };
+  }
 }
 
 /** A session is called after what it was first asked. */
@@ -132,23 +184,15 @@ async function notify({ fold, record }: TurnContext, notices: readonly string[])
 function userCommand(content: readonly PromptContent[]): string | undefined {
   const [first] = content;
   if (first?.type !== "text" || !first.text.startsWith("!")) return undefined;
-  const words = content.map((part) => part.type === "text" ? part.text : quotedTarget(part.uri));
+  const words = content.map((part) =>
+    part.type === "text" ? part.text : quoted(linkTarget(part.uri))
+  );
   return words.join("").slice(1).trim() || undefined;
 }
 
-/** The path of a file URI (RFC 8089), or any other URI as it is, in single quotes for the shell. */
-function quotedTarget(uri: string): string {
-  const path = /^file:\/\/(?:localhost)?(\/[^]*)$/.exec(uri)?.[1];
-  return `'${(path === undefined ? uri : decodePath(path)).replaceAll("'", `'\\''`)}'`;
-}
-
-function decodePath(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    // Not percent-encoded: clients send plain paths as well.
-    return path;
-  }
+/** One word for the shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 async function runUserCommand(

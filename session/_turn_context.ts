@@ -1,7 +1,7 @@
 import type { SandboxPolicy } from "../tools/sandbox_policy.ts";
 import type { ToolRegistry } from "../tools/tool_registry.ts";
 import type { SessionNamer } from "./_session_namer.ts";
-import type { AgentEvent } from "./agent_types.ts";
+import type { AgentEvent, OptionResult } from "./agent_types.ts";
 import type { ApprovalService } from "./approval.ts";
 import type { EventBody } from "./events.ts";
 import type { SessionFold } from "./fold.ts";
@@ -31,6 +31,8 @@ export interface TurnContext {
    * cannot be honoured, that of the answer is narrower.
    */
   policy(mode?: SandboxPolicy["mode"]): SandboxPolicy;
+  /** Chooses an option and tells the listeners, in the name of the user. */
+  choose(id: string, value: string): Promise<OptionResult>;
   /** Makes events durable, folds them, tells the listeners, and waits for slow ones. */
   record(...bodies: readonly EventBody[]): Promise<void>;
   /** Tells the listeners of something that is not logged; the promise is their backpressure. */

@@ -6,6 +6,9 @@ import { SessionNamer } from "./_session_namer.ts";
 import type { TurnContext } from "./_turn_context.ts";
 import type { AgentEvent, AgentHandle, AgentListener, OptionResult } from "./agent_types.ts";
 import type { ApprovalService } from "./approval.ts";
+import type { PromptTemplate } from "./commands/prompt_templates.ts";
+import type { SessionCommand } from "./commands/session_command.ts";
+import { SessionCommands } from "./commands/session_commands.ts";
 import type { EventBody, PromptContent, SessionEvent, SessionHeader, TurnEnd } from "./events.ts";
 import { SessionFold } from "./fold.ts";
 import type { SessionLog } from "./log.ts";
@@ -29,6 +32,8 @@ export interface AgentParts {
   readonly defaults: SessionDefaults;
   /** Writes the system prompt of a turn. Must not reject. */
   readonly system: () => Promise<SystemPrompt>;
+  /** Reads the commands of the workspace. Must not reject. */
+  readonly templates: () => Promise<readonly PromptTemplate[]>;
   /** What a call may write and reach under a sandbox mode. */
   readonly policyFor: (mode: SandboxPolicy["mode"]) => SandboxPolicy;
   /** Bounds of its turns; what is absent is {@linkcode DEFAULT_LIMITS}. */
@@ -54,6 +59,7 @@ class Agent implements AgentHandle {
   #fold: SessionFold;
   #config: SessionConfig;
   #namer: SessionNamer;
+  #commands: SessionCommands;
   #listeners = new Set<AgentListener>();
   #backpressure: Promise<unknown> = Promise.resolve();
   #queue: Promise<unknown> = Promise.resolve();
@@ -73,6 +79,7 @@ class Agent implements AgentHandle {
     this.tools = parts.tools;
     this.#config = new SessionConfig(fold, parts.models, parts.defaults);
     this.#namer = new SessionNamer(parts.models);
+    this.#commands = new SessionCommands(parts.templates);
     parts.log.subscribe((event) => this.#logged(event));
     // Whoever took the session over goes on with it; what runs here must not.
     parts.log.lost?.addEventListener("abort", () => this.cancel(), { once: true });
@@ -84,6 +91,10 @@ class Agent implements AgentHandle {
 
   options(): readonly SessionOption[] {
     return this.#config.options();
+  }
+
+  async commands(): Promise<readonly SessionCommand[]> {
+    return (await this.#commands.read()).list;
   }
 
   async setOption(id: string, value: string): Promise<OptionResult> {
@@ -127,7 +138,13 @@ class Agent implements AgentHandle {
       if (signal.aborted) return { type: signal.reason === DISPOSED ? "disposed" : "aborted" };
       try {
         await this.#closeOpenTurn();
-        return await runTurn(this.#context(signal), { content, notices: options.notices ?? [] });
+        const commands = await this.#commands.read();
+        if (commands.changed) this.#tell({ type: "commands", commands: commands.list });
+        return await runTurn(this.#context(signal), {
+          content,
+          notices: options.notices ?? [],
+          commands,
+        });
       } catch (error) {
         // The log failed: nothing more can be recorded, and the prompt must still be answered.
         const message = error instanceof Error ? error.message : String(error);
@@ -182,6 +199,12 @@ class Agent implements AgentHandle {
       limits: { ...DEFAULT_LIMITS, ...limits },
       signal,
       policy: (mode = this.#config.sandboxMode) => policyFor(mode),
+      choose: async (id, value) => {
+        const before = this.#optionValues();
+        const result = await this.setOption(id, value);
+        if (before !== this.#optionValues()) this.#tell({ type: "options" });
+        return result;
+      },
       record: async (...bodies: readonly EventBody[]) => {
         this.#ending = bodies.some(({ type }) => type === "turn/end");
         try {

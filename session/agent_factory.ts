@@ -2,6 +2,7 @@
 import type { ToolRegistry } from "../tools/tool_registry.ts";
 import { type AgentParts, openAgent } from "./agent.ts";
 import type { AgentFactory, AgentHandle, ClientAbilities } from "./agent_types.ts";
+import { readPromptTemplates } from "./commands/prompt_templates.ts";
 import type { SessionHeader } from "./events.ts";
 import type { SessionLog } from "./log.ts";
 import type { PermissionPreset } from "./permission_presets.ts";
@@ -46,6 +47,7 @@ export function agentFactory(options: AgentFactoryOptions): AgentFactory {
         presets: options.presetsFor?.(log.header) ?? options.defaults.presets,
       },
       system: () => readSystemPrompt(log.header.cwd, abilities.directories),
+      templates: () => readPromptTemplates(log.header.cwd),
       policyFor: options.policyFor(log.header, abilities),
       ...(options.limits && { limits: options.limits }),
       ...(options.onFault && { onFault: options.onFault }),

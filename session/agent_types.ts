@@ -2,6 +2,7 @@
 import type { McpServer } from "../tools/mcp/mcp_server.ts";
 import type { ToolRegistry } from "../tools/tool_registry.ts";
 import type { UserInteraction } from "../tools/user_interaction.ts";
+import type { SessionCommand } from "./commands/session_command.ts";
 import type { PromptContent, SessionEvent, SessionHeader, TurnEnd } from "./events.ts";
 import type { SessionOption } from "./session_config.ts";
 
@@ -14,7 +15,9 @@ export type AgentEvent =
   /** Terminal output of a running call; its `tool/result` repeats it. */
   | { readonly type: "output"; readonly callId: string; readonly data: string }
   /** The options changed without the listener's doing. */
-  | { readonly type: "options" };
+  | { readonly type: "options" }
+  /** What can be typed as `/name` is another list than before. */
+  | { readonly type: "commands"; readonly commands: readonly SessionCommand[] };
 
 /**
  * Receives an agent's events, synchronously and in order. A promise it returns is backpressure:
@@ -37,6 +40,8 @@ export interface AgentHandle extends AsyncDisposable {
   history(): AsyncIterable<SessionEvent>;
   /** The current options. */
   options(): readonly SessionOption[];
+  /** Reads what can be typed as `/name`. A turn reads it anew and tells of a change. */
+  commands(): Promise<readonly SessionCommand[]>;
   /** Chooses: at once inside a turn, otherwise with the next one. */
   setOption(id: string, value: string): Promise<OptionResult>;
   /**

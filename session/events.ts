@@ -122,7 +122,7 @@ export type ApprovalDecision =
 
 /** The data of each event type. Every event lies between a `turn/start` and its `turn/end`. */
 export interface EventData {
-  /** `command` is a `!` prompt: no model is asked. Turns count from 1. */
+  /** `command`: no model is asked, as in a `!` prompt or `/help`. Turns count from 1. */
   "turn/start": { readonly turn: number; readonly trigger: "prompt" | "command" };
   /** The last event of a turn. */
   "turn/end": { readonly turn: number; readonly reason: TurnEnd };
@@ -138,8 +138,14 @@ export interface EventData {
     readonly contextWindow?: number;
     readonly cost?: Cost;
   };
-  /** The prompt, as the user sent it. */
-  "user/message": { readonly content: readonly PromptContent[] };
+  /**
+   * The prompt, as the user sent it. `expanded` is what the model is told in its place, where the
+   * prompt is a command; empty, it is told nothing.
+   */
+  "user/message": {
+    readonly content: readonly PromptContent[];
+    readonly expanded?: readonly PromptContent[];
+  };
   /** `interrupted`: the answer was cut off by a cancel or an error. */
   "assistant/message": {
     readonly parts: readonly AssistantPart[];

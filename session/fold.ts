@@ -98,8 +98,7 @@ export class SessionFold {
         }
         break;
       case "user/message":
-        this.#asked.push(promptText(event.data.content));
-        this.#addUserText(promptText(event.data.content));
+        this.#addPrompt(event.data);
         break;
       case "assistant/message":
         this.#addAssistant(event.data);
@@ -172,6 +171,12 @@ export class SessionFold {
       }
     }
     return messages;
+  }
+
+  #addPrompt({ content, expanded = content }: EventData["user/message"]): void {
+    if (expanded.length === 0) return;
+    this.#asked.push(promptText(expanded));
+    this.#addUserText(promptText(expanded));
   }
 
   #addUserText(text: string): void {

@@ -56,6 +56,8 @@ export type {
 } from "./agent_types.ts";
 export { ApprovalService } from "./approval.ts";
 export type { ApprovalAnswer, ApprovalAnswerer, ApprovalRequest } from "./approval.ts";
+export type { PromptTemplate } from "./commands/prompt_templates.ts";
+export type { SessionCommand } from "./commands/session_command.ts";
 export { SCHEMA_VERSION } from "./events.ts";
 export type {
   ApprovalDecision,

@@ -1,5 +1,6 @@
 /** What a project tells agents: its AGENTS.md files (https://agents.md). */
-import { dirname, join, relative, sep } from "node:path";
+import { dirname, join } from "node:path";
+import { isInside, realPath } from "./_real_path.ts";
 
 /** One file of instructions. */
 export interface InstructionFile {
@@ -72,18 +73,4 @@ async function repositoryRoot(from: string): Promise<string | undefined> {
     if (await realPath(join(folder, ".git")) !== undefined) return folder;
     if (dirname(folder) === folder) return undefined;
   }
-}
-
-async function realPath(path: string): Promise<string | undefined> {
-  try {
-    return await Deno.realPath(path);
-  } catch {
-    // Missing, a link to nothing, or not to be looked at.
-    return undefined;
-  }
-}
-
-function isInside(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way !== ".." && !way.startsWith(`..${sep}`);
 }

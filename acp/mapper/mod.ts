@@ -36,6 +36,7 @@
  *
  * @module
  */
+export { availableCommands } from "./available_commands.ts";
 export { configOptions } from "./config_options.ts";
 export { elicitationForm, questionAnswer, supportsForms } from "./elicitation.ts";
 export type { ElicitationForm } from "./elicitation.ts";

@@ -58,7 +58,7 @@ export class SessionMapper {
   }
 
   /** The updates of a live event. The user's own message is not echoed: the client has it. */
-  live(event: Exclude<AgentEvent, { type: "options" }>): SessionUpdate[] {
+  live(event: Exclude<AgentEvent, { type: "options" | "commands" }>): SessionUpdate[] {
     switch (event.type) {
       case "logged":
         return event.event.type === "user/message" ? [] : this.replay(event.event);

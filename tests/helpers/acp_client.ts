@@ -5,6 +5,7 @@ import {
   asUpdate,
   clip,
   type Frame,
+  isCommandList,
   isJsonObject,
   member,
   parseFrame,
@@ -138,10 +139,10 @@ export class AcpClient implements AsyncDisposable {
     return this.#problems;
   }
 
-  /** The updates of one session after frame `after`, without their frames. */
+  /** The updates of one session after frame `after`, but those that list what can be typed. */
   updatesOf(sessionId: string, after = -1): JsonObject[] {
     return this.#updates.filter((one) => one.sessionId === sessionId && one.index > after)
-      .map((one) => one.update);
+      .map((one) => one.update).filter((one) => !isCommandList(one));
   }
 
   /** Sends `initialize` as an editor that shows terminal cards would, unless told otherwise. */

@@ -120,6 +120,11 @@ export function mergeChunks(updates: readonly JsonObject[]): JsonObject[] {
   return [...merged, ...held.values()];
 }
 
+/** Whether an update lists what can be typed: it says nothing of what happened. */
+export function isCommandList(update: JsonObject): boolean {
+  return update["sessionUpdate"] === "available_commands_update";
+}
+
 /** The text of all chunks of one kind, joined. */
 export function chunkText(updates: readonly JsonObject[], kind = "agent_message_chunk"): string {
   return updates.filter((update) => update["sessionUpdate"] === kind).map(textOf).join("");
