@@ -103,7 +103,7 @@ async function perform(
       return await converse(context);
     case "builtin": {
       const text = await runBuiltin(context, work, commands.list);
-      await context.record({ type: "session/notice", data: { text } });
+      if (text !== undefined) await context.record({ type: "session/notice", data: { text } });
       return { type: "completed" };
     }
     case "too_long":

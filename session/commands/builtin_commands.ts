@@ -1,4 +1,5 @@
 /** The commands every session has. They are answered without a model. */
+import { compact } from "../_compaction.ts";
 import type { TurnContext } from "../_turn_context.ts";
 import type { SessionOption } from "../session_config.ts";
 import type { SessionCommand } from "./session_command.ts";
@@ -7,6 +8,7 @@ import type { SessionCommand } from "./session_command.ts";
 export type BuiltinName = keyof typeof BUILTINS;
 
 const BUILTINS = {
+  compact: { description: "Put a summary in the place of the conversation, to make room" },
   help: { description: "List the commands" },
   model: { description: "Show or choose the model", hint: "[provider/model]" },
   permissions: {
@@ -24,13 +26,18 @@ export function isBuiltin(name: string): name is BuiltinName {
   return Object.hasOwn(BUILTINS, name);
 }
 
-/** Does what a command says, and answers in words for a person (Markdown). */
+/**
+ * Does what a command says, and answers in words for a person (Markdown); undefined where what was
+ * logged says it already.
+ */
 export async function runBuiltin(
   context: TurnContext,
   { name, args }: { readonly name: BuiltinName; readonly args: string },
   commands: readonly SessionCommand[],
-): Promise<string> {
+): Promise<string | undefined> {
   switch (name) {
+    case "compact":
+      return await compactNow(context);
     case "help":
       return help(commands, context.tools.has("bash"));
     case "model":
@@ -46,6 +53,14 @@ export async function runBuiltin(
       throw new TypeError(`Cannot run an unknown command: ${never}`);
     }
   }
+}
+
+async function compactNow(context: TurnContext): Promise<string | undefined> {
+  if (context.fold.messages().length === 0) return "There is nothing to summarise yet.";
+  const resolved = await context.models.resolve(context.config.model);
+  if (resolved.type === "unavailable") return `Nothing was summarised: ${resolved.message}.`;
+  const { text } = await context.system();
+  await compact(context, resolved.model, text, "user");
 }
 
 function help(commands: readonly SessionCommand[], bash: boolean): string {

@@ -179,3 +179,26 @@ Deno.test("the window of a model that is not known by name is a setting", async 
   await agent.client.prompt(sessionId, "Second");
   assertStringIncludes(chunkText(agent.client.updatesOf(sessionId)), `${NOTICE}Two.`);
 });
+
+Deno.test("/compact makes room at once, where there is something to summarise", async () => {
+  await using model = ModelServer.start([
+    answer(text("One.")),
+    answer(text("Said one.")),
+    answer(text("Two.")),
+  ]);
+  await using agent = await startAgent({ model });
+  const sessionId = await agent.newSession();
+  await agent.client.prompt(sessionId, "/compact");
+  const nothing = "There is nothing to summarise yet.";
+  assertStringIncludes(chunkText(agent.client.updatesOf(sessionId)), nothing);
+  assertEquals(model.requests.length, 0);
+  await agent.client.prompt(sessionId, "First");
+  const answered = await agent.client.prompt(sessionId, "/compact");
+  assert(answered.type === "result", JSON.stringify(answered));
+  await agent.client.prompt(sessionId, "Second");
+  assertStringIncludes(chunkText(agent.client.updatesOf(sessionId)), `${NOTICE}Two.`);
+  const after = messages(model, 2);
+  assertEquals(after.map(({ role }) => role), ["system", "user"]);
+  assert(!JSON.stringify(after).includes("/compact"));
+  assertEquals(historyProblems(await readLog(agent.kv, sessionId)), []);
+});

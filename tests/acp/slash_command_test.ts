@@ -28,13 +28,13 @@ async function offered(client: AcpClient, sessionId: string, after = -1): Promis
   return commands.map((one) => [one["name"], one["description"], member(one, "input")["hint"]]);
 }
 
-const BUILTINS = ["help", "model", "permissions"];
+const BUILTINS = ["compact", "help", "model", "permissions"];
 
 /** The list without the commands every session has. */
 async function ofWorkspace(client: AcpClient, sessionId: string): Promise<unknown[][]> {
   const all = await offered(client, sessionId);
-  assertEquals(all.slice(0, 3).map(([name]) => name), BUILTINS);
-  return all.slice(3);
+  assertEquals(all.slice(0, BUILTINS.length).map(([name]) => name), BUILTINS);
+  return all.slice(BUILTINS.length);
 }
 
 /** What the model was sent as the last message of a request. */
