@@ -10,6 +10,7 @@ import {
 import { fileURLToPath } from "node:url";
 import type { JsonObject } from "../../tools/json.ts";
 import { chunkText } from "../helpers/frames.ts";
+import { fileMade } from "../helpers/file_made.ts";
 import { fixtureServer } from "../helpers/mcp_fixture.ts";
 import { ModelServer } from "../helpers/model_server.ts";
 import { answer, call, text } from "../helpers/model_turn.ts";
@@ -132,16 +133,19 @@ Deno.test({
   name: "a server is told that a call was cancelled",
   ignore,
   fn: async () => {
-    await using model = ModelServer.start([
-      answer(call("h", "mcp__s__hang", {})),
-      answer(call("c", "mcp__s__cancelled", {})),
-      answer(text("Done.")),
-    ]);
+    await using model = ModelServer.start([]);
     await using agent = await startAgent({ model });
     const { client } = agent;
+    const file = `${agent.home}/arrived`;
+    model.push(
+      answer(call("h", "mcp__s__hang", { file })),
+      answer(call("c", "mcp__s__cancelled", {})),
+      answer(text("Done.")),
+    );
     const sessionId = await agent.newSession({ mcpServers: [fixtureServer("s")] });
+    const arrived = fileMade(file);
     const pending = client.prompt(sessionId, "go");
-    await client.nextUpdate((update) => update["status"] === "in_progress");
+    await arrived;
     await client.notify("session/cancel", { sessionId });
     await pending;
     await client.prompt(sessionId, "and?");
@@ -214,9 +218,12 @@ Deno.test({
     const said = () => chunkText(client.updatesOf(sessionId));
     assertStringIncludes(said(), 'MCP server "s": not connected yet');
     await Deno.writeTextFile(place, "");
-    while (!said().includes('MCP server "s": is connected now')) {
+    // A prompt takes some milliseconds, the server not many more.
+    const deadline = performance.now() + 15_000;
+    while (!said().includes("is connected now") && performance.now() < deadline) {
       await client.prompt(sessionId, "?");
     }
+    assertStringIncludes(said(), 'MCP server "s": is connected now; its tools can be used.');
     assert(offered(model).includes("mcp__s__text"));
     assertEquals(said().split("not connected yet").length, 2);
   },

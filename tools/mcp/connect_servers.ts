@@ -1,34 +1,24 @@
 /** Connects a session to its MCP servers, and keeps its tools in step with theirs. */
 import {
   Client,
-  SSEClientTransport,
   StreamableHTTPClientTransport,
   type Transport,
 } from "@modelcontextprotocol/client";
 import type { ToolRegistry } from "../tool_registry.ts";
-import type { McpServer } from "./mcp_server.ts";
-import { boundedFetch } from "./bounded_fetch.ts";
 import { listTools, MOST_TOOLS, type ServerTool } from "./list_tools.ts";
+import { makeTransport, type TransportOptions } from "./make_transport.ts";
+import type { McpServer } from "./mcp_server.ts";
 import { mcpTool } from "./mcp_tool.ts";
 import { mcpToolName } from "./names.ts";
 import { printable } from "./printable.ts";
 import { ProcessTransport } from "./process_transport.ts";
-import { serverProgram } from "./server_program.ts";
 
 /** What the servers are connected with. */
-export interface McpOptions {
-  /** Where server processes start, absolute. */
-  readonly cwd: string;
-  /** Absolute folders that commands may write to: bare commands are not looked up there. */
-  readonly avoid: readonly string[];
-  /** What server processes inherit. */
-  readonly env: Readonly<Record<string, string>>;
+export interface McpOptions extends TransportOptions {
   /** What the servers are told of this program. */
   readonly version: string;
   /** Why a server cannot be used here, or undefined. */
   readonly problem: (server: McpServer) => string | undefined;
-  /** Receives what server processes write to stderr. */
-  readonly log?: (text: string) => void;
 }
 
 /** How long a server may take until its tools are listed, in ms. */
@@ -209,41 +199,6 @@ class Connection {
       this.#registry.register(mcpTool(name, this.server.name, this.#client, tool));
       this.#names.push(name);
     }
-  }
-}
-
-function makeTransport(server: McpServer, { cwd, avoid, env, log }: McpOptions): Transport {
-  switch (server.type) {
-    case "stdio": {
-      const environment = { ...env, ...server.env };
-      const program = serverProgram(server.command, {
-        path: environment["PATH"] ?? "",
-        cwd,
-        avoid,
-      });
-      if (program === undefined) {
-        throw new Error(`there is no program "${server.command}" on the PATH`);
-      }
-      return new ProcessTransport({
-        command: program,
-        args: server.args,
-        env: environment,
-        cwd,
-        ...(log && { log }),
-      });
-    }
-    case "http":
-      return new StreamableHTTPClientTransport(new URL(server.url), {
-        requestInit: { headers: server.headers },
-        fetch: boundedFetch,
-      }) as Transport;
-    case "sse":
-      return new SSEClientTransport(new URL(server.url), {
-        requestInit: { headers: server.headers },
-        fetch: boundedFetch,
-      });
-    default:
-      return server satisfies never;
   }
 }
 
