@@ -6,6 +6,7 @@ export const LATER_MODULES: readonly string[] = [
   "../tools/mod.ts",
   "./_login_catalogue.ts",
   "./commands/chat/run_chat.ts",
+  "./commands/completions_command.ts",
   "./commands/doctor_command.ts",
   "./commands/run_program_command.ts",
   "./commands/run_store_command.ts",

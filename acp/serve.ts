@@ -3,6 +3,7 @@ import type { AuthMethod } from "@agentclientprotocol/sdk";
 import packageInfo from "../deno.json" with { type: "json" };
 import { serverEnvironment, serverProblem } from "./_mcp_grants.ts";
 import { catalogueConfigFromEnv } from "../session/model/catalogue_config.ts";
+import { helpText } from "./_command_line.ts";
 import type { Stdout } from "./_console_guard.ts";
 import { canRunCommands, containmentNotice } from "./_containment_notice.ts";
 import { credentialsPath, openDataFolder, storeFiles, storePath } from "./_data_folder.ts";
@@ -12,7 +13,7 @@ import { removeSessionFiles, sessionFolderPrefix } from "./_session_files.ts";
 import { offeredPresets, sessionPolicy } from "./_session_policy.ts";
 import { type BridgeServices, connectBridge, type DirectoryLookup } from "./bridge.ts";
 import { internalError } from "./errors.ts";
-import { HELP, type Invocation, readSettings, type Settings } from "./settings.ts";
+import { type Invocation, readSettings, type Settings } from "./settings.ts";
 import { stdioStream } from "./stdio_stream.ts";
 
 /** How long the sessions may take to end once the client is gone, in milliseconds. */
@@ -47,7 +48,7 @@ export async function serve(stdout: Stdout): Promise<void> {
   const invocation = readSettings({ args: Deno.args, env, os: Deno.build.os });
   switch (invocation.type) {
     case "help":
-      return print(`${HELP}\n`);
+      return print(`${helpText()}\n`);
     case "version":
       return print(`dsh-acp ${packageInfo.version}\n`);
     case "invalid":
@@ -68,6 +69,10 @@ export async function serve(stdout: Stdout): Promise<void> {
           lease: await processLookup(granted),
         }),
       );
+    }
+    case "completions": {
+      const { completionsCommand } = await later("./commands/completions_command.ts");
+      return Deno.exit(completionsCommand(invocation.args, { print, complain }));
     }
     case "program": {
       const { runProgramCommand } = await later("./commands/run_program_command.ts");
@@ -322,6 +327,7 @@ interface LaterModules {
   readonly "../tools/mod.ts": typeof import("../tools/mod.ts");
   readonly "./commands/chat/run_chat.ts": typeof import("./commands/chat/run_chat.ts");
   readonly "./_login_catalogue.ts": typeof import("./_login_catalogue.ts");
+  readonly "./commands/completions_command.ts": typeof import("./commands/completions_command.ts");
   readonly "./commands/doctor_command.ts": typeof import("./commands/doctor_command.ts");
   readonly "./commands/run_program_command.ts": typeof import("./commands/run_program_command.ts");
   readonly "./commands/run_store_command.ts": typeof import("./commands/run_store_command.ts");

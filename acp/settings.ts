@@ -1,4 +1,5 @@
 /** What a person sets by flags and environment variables: read once, here, and passed in. */
+import { type CommandName, COMMANDS, OPTIONS } from "./_command_line.ts";
 import { Secret } from "../session/model/secret.ts";
 
 /** The settings of one run of the program. */
@@ -29,7 +30,7 @@ export type Invocation =
   /** `args` is what follows the command's name, without the options of all commands. */
   | {
     readonly type: "command";
-    readonly name: CommandName;
+    readonly name: StoreCommandName | "chat";
     readonly args: readonly string[];
     /** The options of all commands, as another process of the program can be given them. */
     readonly flags: readonly string[];
@@ -49,6 +50,8 @@ export type Invocation =
     readonly model: string | undefined;
     readonly settings: ReadSettings;
   }
+  /** Printed, whatever the settings are. */
+  | { readonly type: "completions"; readonly args: readonly string[] }
   | { readonly type: "help" }
   | { readonly type: "version" }
   /** `message` names the flag or variable, the rule and the value. */
@@ -66,71 +69,27 @@ export interface Surroundings {
   readonly os: typeof Deno.build.os;
 }
 
-/** The commands that look after the store instead of serving. */
-export type StoreCommandName = typeof STORE_COMMANDS[number];
-
-/** What the program does instead of serving. */
-export type CommandName = typeof COMMANDS[number];
-
-const STORE_COMMANDS = ["export", "import", "prune", "repair"] as const;
-const COMMANDS = [...STORE_COMMANDS, "chat"] as const;
+/** The commands that look after the store. */
+export type StoreCommandName = "export" | "import" | "prune" | "repair";
 
 /** The commands that are about the program itself. */
-export type ProgramCommandName = typeof PROGRAM_COMMANDS[number];
+export type ProgramCommandName = "login" | "logout";
 
-const PROGRAM_COMMANDS = ["login", "logout"] as const;
-
-const FLAGS = ["--kv", "--model", "--permission-mode", "--sandbox-network"] as const;
-const PERMISSION_MODES = ["workspace-write", "danger-full-access"];
-
-/** The text of `--help`. */
-export const HELP = `dsh-acp: a coding agent for editors that speak the Agent Client Protocol (ACP)
-
-Usage: dsh-acp [options]
-       dsh-acp [options] COMMAND
-
-Serves ACP on stdin and stdout until stdin closes. An editor starts it; see the README.
-
-Commands:
-  chat [PROMPT]               talk to the agent in this terminal, or have one prompt answered;
-                              --resume ID goes on with a session
-  doctor                      check what the agent needs and say what is missing
-  login [PROVIDER]            store a key: asked for, or read from stdin
-  logout                      remove the stored keys
-  export ID                   write a session to stdout, as JSON Lines
-  import FILE                 read a session from such a file
-  repair ID [--write]         say what is damaged in a session; with --write, mend it
-  prune --older-than DAYS     delete sessions that old and give their space back
-
-Options:
-  --model PROVIDER/MODEL      the model new sessions start with          (DSH_MODEL)
-  --permission-mode MODE      workspace-write or danger-full-access      (DSH_PERMISSION_MODE)
-  --sandbox-network on|off    whether commands reach the network         (DSH_SANDBOX_NETWORK)
-  --kv PATH|URL               where sessions are kept                    (DSH_KV)
-  --help                      show this text
-  --version                   show the version
-
-Models: DEEPSEEK_API_KEY, or OPENAI_BASE_URL (any OpenAI-compatible server) and OPENAI_API_KEY.
-A prompt that starts with ! runs the rest as a command, without a model.
-DSH_QUESTION_TIMEOUT is how long a question to you stays open, in seconds (600).
-DENO_KV_ACCESS_TOKEN is the token of a remote store; DSH_KV_TIMEOUT, how long it is waited for (10).
-DSH_LOG=debug writes a log to stderr.`;
+const PERMISSION_MODES = OPTIONS["--permission-mode"].choices;
 
 /** Reads the command line and the environment. Flags win. */
 export function readSettings({ args, env, os }: Surroundings): Invocation {
   const flags = new Map<string, string>();
-  const command: { name?: CommandName | ProgramCommandName | "doctor"; args: string[] } = {
-    args: [],
-  };
+  const command: { name?: CommandName; args: string[] } = { args: [] };
   for (let index = 0; index < args.length; index++) {
     const [name = "", inline] = splitFlag(args[index]!);
     if (name === "--help" || name === "-h") return { type: "help" };
     if (name === "--version" || name === "-V") return { type: "version" };
-    if (command.name === undefined && isAnyCommand(name)) {
+    if (command.name === undefined && isCommand(name)) {
       command.name = name;
       continue;
     }
-    if (!(FLAGS as readonly string[]).includes(name)) {
+    if (!Object.hasOwn(OPTIONS, name)) {
       if (command.name !== undefined) {
         command.args.push(args[index]!);
         continue;
@@ -141,14 +100,17 @@ export function readSettings({ args, env, os }: Surroundings): Invocation {
     if (value === undefined || value === "") return invalid(`${name} needs a value`);
     flags.set(name, value);
   }
-  const settings = settingsOf(flags, env, os);
   const { name, args: rest } = command;
+  if (name === "completions") return { type: "completions", args: rest };
+  const settings = settingsOf(flags, env, os);
   if (name === "doctor") {
     return { type: "doctor", args: rest, model: flags.get("--model"), settings };
   }
   if (settings.type === "invalid") return settings;
   if (name === undefined) return { type: "serve", settings: settings.settings };
-  if (!isCommand(name)) return { type: "program", name, args: rest, settings: settings.settings };
+  if (name === "login" || name === "logout") {
+    return { type: "program", name, args: rest, settings: settings.settings };
+  }
   return {
     type: "command",
     name,
@@ -234,13 +196,8 @@ function besideStore(kv: string | undefined): string | undefined {
   return kv === undefined || /^https?:/i.test(kv) ? undefined : `${kv}.files`;
 }
 
-function isAnyCommand(name: string): name is CommandName | ProgramCommandName | "doctor" {
-  return isCommand(name) || name === "doctor" ||
-    (PROGRAM_COMMANDS as readonly string[]).includes(name);
-}
-
 function isCommand(name: string): name is CommandName {
-  return (COMMANDS as readonly string[]).includes(name);
+  return Object.hasOwn(COMMANDS, name);
 }
 
 function splitFlag(arg: string): [string, string?] {
