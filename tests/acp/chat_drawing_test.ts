@@ -1,5 +1,5 @@
 /** How the chat draws updates. */
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import type { SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
 import { Drawing } from "../../acp/commands/chat/drawing.ts";
 import { agentCommand } from "../../acp/commands/chat/agent_command.ts";
@@ -173,6 +173,43 @@ Deno.test("Drawing lets colours of a command through, and no other sequence, how
   }
   // What is read does not depend on the cuts.
   assertEquals([...drawings], ["$ c\n│ aredb\n│ cd\n│ x│ yefg\\u202eh\n│ i\n✓ exit 0\n"]);
+});
+
+Deno.test("Drawing lets no colour hide text, and takes no part of a colour for one that does", () => {
+  const shown = (style: string) =>
+    draw([terminal("a", "c"), output("a", `${style}x\n`)], true).includes(style);
+  for (const style of ["\x1b[8m", "\x1b[1;8m", "\x1b[38;5;1;8m", "\x1b[38;2;1;2;3;8m"]) {
+    assertEquals(shown(style), false, style);
+  }
+  for (const style of ["\x1b[1m", "\x1b[38;5;8m", "\x1b[48;2;8;8;8m", "\x1b[58:5:8m"]) {
+    assertEquals(shown(style), true, style);
+  }
+});
+
+Deno.test("Drawing spells out the controls of what is to be approved, and hides nothing", () => {
+  const evil = "a\x1b]; b \x07c\rd\x9b31me\bf";
+  const spelled = "a\\u001b]; b \\u0007c\\u000dd\\u009b31me\\u0008f";
+  assertEquals(
+    draw([terminal("a", evil), {
+      sessionUpdate: "tool_call_update",
+      toolCallId: "a",
+      status: "pending",
+      content: [
+        { type: "content", content: { type: "text", text: evil } },
+        { type: "terminal", terminalId: "a" },
+      ],
+    }]),
+    `$ ${spelled}\n│ ${spelled}\n`,
+  );
+  const diff = { type: "diff", path: "/f", oldText: `${evil}\r\n`, newText: "new\r\n" } as const;
+  assertStringIncludes(
+    draw([edit([diff], { status: "pending" }), {
+      sessionUpdate: "tool_call_update",
+      toolCallId: "e",
+      status: "pending",
+    }]),
+    `│ - ${spelled}\n│ + new\n`,
+  );
 });
 
 Deno.test("Drawing goes on with a command's colours in its next line", () => {

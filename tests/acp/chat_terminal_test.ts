@@ -99,6 +99,19 @@ test("an edit and a command are cards, and output is live", [
   assertStringIncludes(chat.shown, "chat --resume ");
 });
 
+test("the card of a command hides no part of it", [
+  bash("one", "true \x1b]; touch ../hidden \x07", WIDER),
+  answer(text("Asked.")),
+], async ({ chat, world }) => {
+  await chat.type("go on\r");
+  await chat.until("$\x1b[0m \x1b[1mtrue \\u001b]; touch ../hidden \\u0007");
+  await chat.until("Allow it? ");
+  await chat.type("1\r");
+  await chat.until("Asked.");
+  // What was shown is what was run.
+  assert(await exists(world.path("../hidden")));
+});
+
 test("approvals are given by number, and nothing typed before counts", [
   bash("one", "until [ -e go ]; do sleep 0.02; done"),
   bash("two", "touch ../allowed", WIDER),

@@ -8,7 +8,7 @@ import type {
 import { diffHunks } from "./_diff_hunks.ts";
 import type { Flow, Style } from "./_flow.ts";
 import type { Palette } from "./_palette.ts";
-import { coloursAfter, SafeOutput, safeText } from "./_safe_text.ts";
+import { coloursAfter, exactText, SafeOutput, safeText } from "./_safe_text.ts";
 
 /** A call as it stands. */
 interface Card {
@@ -72,7 +72,8 @@ export class CardDrawing {
     switch (update.status) {
       case "pending":
         // It waits for an approval: what it will do is shown before the question.
-        return this.#focus(card) + this.#texts(card, Infinity) + this.#diff(card, Infinity);
+        return this.#focus(card) + this.#texts(card, Infinity, exactText) +
+          this.#diff(card, Infinity);
       case "completed":
       case "failed":
         this.#cards.delete(card.id);
@@ -89,7 +90,7 @@ export class CardDrawing {
     const terminal = isTerminal(card);
     const entered = this.#flow.enter(card.id, { line: !terminal && !isDiff(card) });
     const mark = terminal ? "$" : "●";
-    return entered + this.#flow.lines(safeText(card.title), bold, `${cyan(mark)} `, "  ");
+    return entered + this.#flow.lines(exactText(card.title), bold, `${cyan(mark)} `, "  ");
   }
 
   #output(card: Card, { _meta: meta }: ToolCall | ToolCallUpdate): string {
@@ -135,13 +136,13 @@ export class CardDrawing {
   }
 
   /** The texts of a card that are not on the screen yet. */
-  #texts(card: Card, limit = RESULT_LINES): string {
+  #texts(card: Card, limit = RESULT_LINES, clean = safeText): string {
     const texts = card.content.flatMap((one) =>
       one.type === "content" ? [contentText(one.content)] : []
     ).filter((text) => text.trim() !== "" && !card.told.has(text));
     for (const text of texts) card.told.add(text);
     if (texts.length === 0) return "";
-    const shown = clip(safeText(texts.join("\n")).trim().split("\n"), limit);
+    const shown = clip(clean(texts.join("\n")).trim().split("\n"), limit);
     return this.#focus(card) + this.#flow.lines(shown.join("\n"), this.#palette.dim, BAR);
   }
 
@@ -156,7 +157,7 @@ export class CardDrawing {
       const place = typeof line === "number" ? [dim(`line ${line}`)] : [];
       return diffHunks(oldText, newText).map((lines) => [
         ...place,
-        ...lines.map(({ mark, text }) => styles[mark](`${mark} ${safeText(text)}`)),
+        ...lines.map(({ mark, text }) => styles[mark](`${mark} ${exactText(text)}`)),
       ]);
     });
     return this.#flow.lines(clip(hunks.flat(), limit).join("\n"), undefined, BAR);

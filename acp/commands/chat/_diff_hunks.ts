@@ -21,7 +21,7 @@ export function diffHunks(oldText: string | null | undefined, newText: string): 
     // Whether the last line ends in a newline is left out.
     lines.filter((line) => !line.startsWith("\\")).map((line) => ({
       mark: line[0] as DiffLine["mark"],
-      text: line.slice(1),
+      text: line.slice(1).replace(/\r$/, ""),
     }))
   );
 }
@@ -29,5 +29,5 @@ export function diffHunks(oldText: string | null | undefined, newText: string): 
 function allLines(text: string, mark: "+" | "-"): DiffLine[] {
   return text === ""
     ? []
-    : text.replace(/\n$/, "").split("\n").map((line) => ({ mark, text: line }));
+    : text.replace(/\r?\n$/, "").split(/\r?\n/).map((line) => ({ mark, text: line }));
 }

@@ -9,6 +9,18 @@ const COLOURS = /\x1b\[[0-9;:]*m/g;
 
 const RESETS: ReadonlySet<string> = new Set(["\x1b[m", "\x1b[0m"]);
 
+/** What a terminal would not print as it stands, except newline and tab. */
+// deno-lint-ignore no-control-regex -- it is what is looked for
+const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
+
+/**
+ * Text with every control spelled out, for what a person is to judge. To leave one out would hide
+ * what comes with it: a shell runs what stands between the marks of an escape sequence.
+ */
+export function exactText(text: string): string {
+  return text.replace(CONTROLS, spelled).replace(DIRECTION, spelled);
+}
+
 /** Text without escape sequences, and with nothing that moves the cursor but newline and tab. */
 export function safeText(text: string): string {
   return stripEscapes(text).replace(/[\r\b]/g, "").replace(DIRECTION, spelled);
@@ -41,7 +53,7 @@ export class SafeOutput {
     let from = 0;
     let clean = "";
     for (const { 0: colour, index } of text.matchAll(COLOURS)) {
-      clean += safeFrames(text.slice(from, index)) + colour;
+      clean += safeFrames(text.slice(from, index)) + (conceals(colour) ? "" : colour);
       from = index + colour.length;
     }
     return clean + safeFrames(text.slice(from));
@@ -57,6 +69,16 @@ export function coloursAfter(text: string, before: string): string {
     active = kept + colour;
   }
   return active;
+}
+
+/** Whether it hides text: 8, where that is not part of a colour (38, 48, 58). */
+function conceals(colour: string): boolean {
+  const codes = colour.slice(2, -1).split(/[;:]/).map(Number);
+  for (let at = 0; at < codes.length; at++) {
+    if (codes[at] === 8) return true;
+    if ([38, 48, 58].includes(codes[at]!)) at += codes[at + 1] === 2 ? 4 : 2;
+  }
+  return false;
 }
 
 function safeLines(text: string): string {

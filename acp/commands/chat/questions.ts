@@ -9,7 +9,7 @@ import type {
 } from "@agentclientprotocol/sdk";
 import type { Input, Reply } from "./input.ts";
 import type { Palette } from "./_palette.ts";
-import { safeText } from "./_safe_text.ts";
+import { exactText, safeText } from "./_safe_text.ts";
 
 /** What questions need. */
 export interface QuestionDesk {
@@ -156,7 +156,7 @@ function decision(option: PermissionOption | undefined): RequestPermissionRespon
 }
 
 function choiceLines(titles: readonly string[]): string {
-  return titles.map((title, index) => `  ${index + 1}) ${safeText(title)}\n`).join("");
+  return titles.map((title, index) => `  ${index + 1}) ${exactText(title)}\n`).join("");
 }
 
 /** What a number from 1 up stands for. */
