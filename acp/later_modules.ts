@@ -5,9 +5,5 @@ export const LATER_MODULES: readonly string[] = [
   "../tools/mcp/connect_servers.ts",
   "../tools/mod.ts",
   "./_login_catalogue.ts",
-  "./commands/chat/run_chat.ts",
-  "./commands/completions_command.ts",
-  "./commands/doctor_command.ts",
-  "./commands/run_program_command.ts",
-  "./commands/run_store_command.ts",
+  "./_run_command.ts",
 ];

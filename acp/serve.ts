@@ -1,5 +1,4 @@
 /** The program: reads its surroundings, puts the parts together, serves until stdin closes. */
-import type { AuthMethod } from "@agentclientprotocol/sdk";
 import packageInfo from "../deno.json" with { type: "json" };
 import { serverEnvironment, serverProblem } from "./_mcp_grants.ts";
 import { catalogueConfigFromEnv } from "../session/model/catalogue_config.ts";
@@ -11,27 +10,17 @@ import { type Grants, type PermissionQuery, readEnvironment, readGrants } from "
 import { processLookup } from "./_process_identity.ts";
 import { removeSessionFiles, sessionFolderPrefix } from "./_session_files.ts";
 import { offeredPresets, sessionPolicy } from "./_session_policy.ts";
-import { type BridgeServices, connectBridge, type DirectoryLookup } from "./bridge.ts";
+import { AUTH_METHODS } from "./_auth_methods.ts";
+import { directories } from "./_directories.ts";
+import { type BridgeServices, connectBridge } from "./bridge.ts";
 import { internalError } from "./errors.ts";
-import { type Invocation, readSettings, type Settings } from "./settings.ts";
+import { type CommandInvocation, readSettings, type Settings } from "./settings.ts";
 import { stdioStream } from "./stdio_stream.ts";
 
 /** How long the sessions may take to end once the client is gone, in milliseconds. */
 const SHUTDOWN_MS = 1_700;
 
 const FULL_ACCESS = "danger-full-access";
-
-const AUTH_METHODS: readonly AuthMethod[] = [{
-  type: "terminal",
-  id: "login",
-  name: "Log in",
-  description: "Asks for a provider's key in a terminal and stores it for you alone",
-  args: ["login"],
-}, {
-  id: "api-key",
-  name: "API key in the environment",
-  description: "Set DEEPSEEK_API_KEY, or OPENAI_BASE_URL and OPENAI_API_KEY, for the agent",
-}];
 
 const granted: PermissionQuery = (descriptor) =>
   Deno.permissions.querySync(descriptor).state === "granted";
@@ -54,69 +43,11 @@ export async function serve(stdout: Stdout): Promise<void> {
     case "invalid":
       complain(invocation.message);
       return Deno.exit(2);
-    case "command": {
-      if (invocation.name === "chat") return Deno.exit(await chat(invocation, env, stdout));
-      const { runStoreCommand } = await later("./commands/run_store_command.ts");
-      const { name, args, settings } = invocation;
-      return Deno.exit(
-        await runStoreCommand(name, args, {
-          ...settings,
-          now: Date.now,
-          input: Deno.stdin.readable,
-          output: Deno.stdout.writable,
-          complain,
-          print,
-          lease: await processLookup(granted),
-        }),
-      );
-    }
-    case "completions": {
-      const { completionsCommand } = await later("./commands/completions_command.ts");
-      return Deno.exit(completionsCommand(invocation.args, { print, complain }));
-    }
-    case "program": {
-      const { runProgramCommand } = await later("./commands/run_program_command.ts");
-      const { name, args, settings } = invocation;
-      const ask = (text: string): void => {
-        Deno.stderr.writeSync(new TextEncoder().encode(text));
-      };
-      const keyboard = Deno.stdin;
-      return Deno.exit(
-        await runProgramCommand(name, args, { settings, env, granted, keyboard, ask, complain }),
-      );
-    }
-    case "doctor": {
-      const doctor = await later("./commands/doctor_command.ts").catch((error: Error) => {
-        // A checkout without --allow-read: the first thing that is missing.
-        const [reason] = error.message.split(", run again");
-        print(
-          `fail  permissions  Deno gives no access to the program's own files (${reason}): add --allow-read\n`,
-        );
-        return Deno.exit(1);
-      });
-      const { args, model, settings } = invocation;
-      const avoid = granted({ name: "read" }) ? [Deno.cwd()] : [];
-      return Deno.exit(
-        await doctor.doctorCommand(args, {
-          settings,
-          model,
-          env,
-          os: Deno.build.os,
-          denoVersion: Deno.version.deno,
-          version: packageInfo.version,
-          granted,
-          grants: readGrants(granted, Deno.build.os),
-          avoid,
-          async probe() {
-            const { SandboxProbe } = await later("../bash/mod.ts");
-            const path = env["PATH"] ?? "";
-            return await new SandboxProbe({ os: Deno.build.os, path, avoid }).runner();
-          },
-          complain,
-          print,
-        }),
-      );
-    }
+    case "command":
+    case "completions":
+    case "program":
+    case "doctor":
+      return Deno.exit(await runCommand(invocation, env, stdout));
     case "serve": {
       const { model } = invocation.settings;
       const models = catalogueConfigFromEnv(env, model === undefined ? {} : { model });
@@ -143,31 +74,46 @@ export async function serve(stdout: Stdout): Promise<void> {
   }
 }
 
-/** Talks to the agent, which is a process of its own. Resolves with the exit code. */
-async function chat(
-  { args, flags }: Extract<Invocation, { type: "command" }>,
+/** Does what was asked for instead of serving. Resolves with the exit code. */
+async function runCommand(
+  invocation: CommandInvocation,
   env: Readonly<Record<string, string>>,
   stdout: Stdout,
 ): Promise<number> {
-  const { runChat } = await later("./commands/chat/run_chat.ts");
-  return await runChat(args, {
+  const command = await later("./_run_command.ts").catch((error: Error) => {
+    // A checkout without --allow-read.
+    const [reason] = error.message.split(", run again");
+    const what = `Deno gives no access to the program's own files (${reason}): add --allow-read`;
+    if (invocation.type !== "doctor") return complain(what);
+    stdout.writeSync(new TextEncoder().encode(`fail  permissions  ${what}\n`));
+  });
+  if (!command) return 1;
+  return await command.runCommand(invocation, {
+    env,
+    granted,
+    query: (descriptor) => Deno.permissions.querySync(descriptor),
+    version: packageInfo.version,
+    cwd: Deno.cwd,
+    now: Date.now,
+    stdin: Deno.stdin,
+    stdout: Deno.stdout,
+    write: (bytes) => stdout.writeSync(bytes),
+    writeError: (bytes) => Deno.stderr.writeSync(bytes),
+    complain,
+    build: Deno.build,
     program: {
-      execPath: Deno.execPath(),
+      execPath: Deno.execPath,
       mainModule: Deno.mainModule,
-      standalone: Deno.build.standalone,
+      denoVersion: Deno.version.deno,
       hasKv: "openKv" in Deno,
     },
-    flags,
-    query: (descriptor) => Deno.permissions.querySync(descriptor),
-    cwd: Deno.cwd(),
-    stdin: Deno.stdin,
-    stdout: (bytes) => stdout.writeSync(bytes),
-    stderr: (bytes) => Deno.stderr.writeSync(bytes),
-    isTerminal: Deno.stdout.isTerminal(),
-    colour: !env["NO_COLOR"],
     columns: () => Deno.consoleSize().columns,
     onSignal: (told) => {
       for (const [signal] of exitSignals()) Deno.addSignalListener(signal, () => told(signal));
+    },
+    async probeSandbox(avoid) {
+      const { SandboxProbe } = await later("../bash/mod.ts");
+      return await new SandboxProbe({ os: Deno.build.os, path: env["PATH"] ?? "", avoid }).runner();
     },
   });
 }
@@ -325,12 +271,8 @@ interface LaterModules {
   readonly "../session/mod.ts": typeof import("../session/mod.ts");
   readonly "../tools/mcp/connect_servers.ts": typeof import("../tools/mcp/connect_servers.ts");
   readonly "../tools/mod.ts": typeof import("../tools/mod.ts");
-  readonly "./commands/chat/run_chat.ts": typeof import("./commands/chat/run_chat.ts");
+  readonly "./_run_command.ts": typeof import("./_run_command.ts");
   readonly "./_login_catalogue.ts": typeof import("./_login_catalogue.ts");
-  readonly "./commands/completions_command.ts": typeof import("./commands/completions_command.ts");
-  readonly "./commands/doctor_command.ts": typeof import("./commands/doctor_command.ts");
-  readonly "./commands/run_program_command.ts": typeof import("./commands/run_program_command.ts");
-  readonly "./commands/run_store_command.ts": typeof import("./commands/run_store_command.ts");
 }
 
 /** Imports one of them. */
@@ -346,25 +288,6 @@ function permissionModeProblem(
   if (permissionMode !== FULL_ACCESS || noFullAccess === undefined) return undefined;
   return `--permission-mode (DSH_PERMISSION_MODE) cannot be ${FULL_ACCESS}: ${noFullAccess}`;
 }
-
-const directories: DirectoryLookup = {
-  async kind(path) {
-    try {
-      return (await Deno.stat(path)).isDirectory ? "directory" : "other";
-    } catch {
-      // Missing, or closed to this program: either way no place to work in.
-      return "missing";
-    }
-  },
-  async realPath(path) {
-    try {
-      return await Deno.realPath(path);
-    } catch {
-      // Its stored form is all there is to compare.
-      return path;
-    }
-  },
-};
 
 /** Resolves with the exit code when the process is told to end. */
 function exitSignal(): Promise<number> {

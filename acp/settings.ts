@@ -57,6 +57,12 @@ export type Invocation =
   /** `message` names the flag or variable, the rule and the value. */
   | { readonly type: "invalid"; readonly message: string };
 
+/** What is asked for instead of serving. */
+export type CommandInvocation = Extract<
+  Invocation,
+  { type: "command" | "program" | "doctor" | "completions" }
+>;
+
 /** The settings, or why there are none. */
 type ReadSettings =
   | { readonly type: "valid"; readonly settings: Settings }

@@ -1,5 +1,5 @@
 import { exportSession } from "../../session/export_session.ts";
-import type { StoreCommand } from "./run_store_command.ts";
+import type { StoreCommand } from "./store_command.ts";
 
 /** `export ID`: a session on stdout, as JSON Lines. */
 export const exportCommand: StoreCommand = async (args, store, { kv, output, complain }) => {

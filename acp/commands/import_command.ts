@@ -1,5 +1,5 @@
 import { importSession } from "../../session/import_session.ts";
-import type { CommandSurroundings, StoreCommand } from "./run_store_command.ts";
+import type { CommandSurroundings, StoreCommand } from "./store_command.ts";
 
 /** `import FILE`: a session from a file that `export` wrote; `-` is stdin. */
 export const importCommand: StoreCommand = async (args, store, surroundings) => {

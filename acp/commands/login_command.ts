@@ -13,7 +13,7 @@ import {
 } from "../_credentials.ts";
 import { credentialsPath, openDataFolder } from "../_data_folder.ts";
 import { Answers } from "./_ask_terminal.ts";
-import type { ProgramCommand } from "./run_program_command.ts";
+import type { ProgramCommand } from "./program_command.ts";
 
 /** The longest wait for the provider, in milliseconds. */
 const CHECK_MS = 5_000;

@@ -2,7 +2,7 @@
 import { PROVIDERS } from "../../session/model/known_models.ts";
 import { removeCredentials } from "../_credentials.ts";
 import { credentialsPath } from "../_data_folder.ts";
-import type { ProgramCommand } from "./run_program_command.ts";
+import type { ProgramCommand } from "./program_command.ts";
 
 /** Without arguments. Nothing to remove is no failure. */
 export const logoutCommand: ProgramCommand = async (args, { settings, env, complain }) => {

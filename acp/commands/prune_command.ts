@@ -1,7 +1,7 @@
 import { compactFile } from "../../session/compact_file.ts";
 import { storeFiles } from "../_data_folder.ts";
 import { removeSessionFiles } from "../_session_files.ts";
-import type { StoreCommand } from "./run_store_command.ts";
+import type { StoreCommand } from "./store_command.ts";
 
 const USAGE = "prune needs --older-than and an age in days or hours, for example 30, 30d or 12h";
 

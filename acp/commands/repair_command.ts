@@ -1,4 +1,4 @@
-import type { StoreCommand } from "./run_store_command.ts";
+import type { StoreCommand } from "./store_command.ts";
 
 /**
  * `repair ID [--write]`: says what is damaged in a session; with `--write`, mends it. Exits 0 when

@@ -1,27 +1,6 @@
 /** The commands about the program itself. Each is loaded only when it is asked for. */
-import type { PermissionQuery } from "../_grants.ts";
-import type { ProgramCommandName, Settings } from "../settings.ts";
-import type { Keyboard } from "./_ask_terminal.ts";
-
-/** What a command is given. */
-export interface ProgramSurroundings {
-  readonly settings: Settings;
-  /** The environment, as far as it may be read. */
-  readonly env: Readonly<Record<string, string>>;
-  readonly granted: PermissionQuery;
-  /** Stdin. */
-  readonly keyboard: Keyboard;
-  /** Writes a question to stderr, without an end of line. */
-  readonly ask: (text: string) => void;
-  /** Writes one line for a person to stderr. */
-  readonly complain: (message: string) => void;
-}
-
-/** A command: resolves with the exit code. 0 is success, 1 a failure, 2 wrong arguments. */
-export type ProgramCommand = (
-  args: readonly string[],
-  surroundings: ProgramSurroundings,
-) => Promise<number>;
+import type { ProgramCommandName } from "../settings.ts";
+import type { ProgramCommand, ProgramSurroundings } from "./program_command.ts";
 
 const COMMANDS: Readonly<Record<ProgramCommandName, () => Promise<ProgramCommand>>> = {
   login: async () => (await import("./login_command.ts")).loginCommand,
