@@ -36,9 +36,10 @@ export class Answers {
 
   /** Asks without showing what is typed. Undefined: the person gave up. */
   async askHidden(question: string): Promise<string | undefined> {
-    this.#show(question);
+    // Before the question: who sees it may type at once.
     this.#keyboard.setRaw(true);
     try {
+      this.#show(question);
       return await this.line();
     } finally {
       this.#keyboard.setRaw(false);
