@@ -1,6 +1,7 @@
 /** The grep tool: finds lines by a regular expression. */
 import { z } from "zod";
 import { followLinks } from "./_follow_links.ts";
+import { type MaskCheck, maskCheck, maskedMessage } from "./_masked_paths.ts";
 import { plural } from "./_line_diff.ts";
 import { pathSchema } from "./_path_rules.ts";
 import { presentSearchResult } from "./_read_view.ts";
@@ -57,6 +58,9 @@ export function grepTool(ripgrep: Ripgrep): Tool<GrepArgs> {
 async function grep(args: GrepArgs, context: ToolContext, ripgrep: Ripgrep): Promise<ToolResult> {
   const root = await findSearchRoot(args.path, context.cwd);
   if (root.type === "failed") return errorResult(root.message);
+  const isMasked = await maskCheck(context.policy);
+  const rootPlace = await followLinks(root.path);
+  if (isMasked(rootPlace)) return errorResult(maskedMessage("search", args.path ?? root.path));
   const cwd = (await followLinks(context.cwd)).path;
   using limit = searchSignal(context.signal);
   const found = await searchText({
@@ -78,15 +82,28 @@ async function grep(args: GrepArgs, context: ToolContext, ripgrep: Ripgrep): Pro
   }
 
   const notes: string[] = [];
-  const shown = bound(found.matches);
+  const readable = await readableMatches(found.matches, isMasked);
+  const shown = bound(readable);
   if (limit.timedOut) notes.push(`Stopped after ${SEARCH_TIMEOUT} ms: name a smaller folder`);
-  else if (found.more || shown.length < found.matches.length) {
+  else if (found.more || shown.length < readable.length) {
     notes.push(`Only the first ${shown.length} matches are shown: narrow the pattern or the path`);
   }
   if (found.note) notes.push(found.note);
   const end = notes.map((note) => `\n(${note})`).join("");
   if (shown.length === 0) return textResult(`No matches found${end}`);
   return textResult(`${plural(shown.length, "match", "matches")}\n${render(shown, cwd)}${end}`);
+}
+
+/** Without those in files that are kept from the tools. */
+async function readableMatches(
+  matches: readonly TextMatch[],
+  isMasked: MaskCheck,
+): Promise<readonly TextMatch[]> {
+  const masked = new Set<string>();
+  for (const path of new Set(matches.map((match) => match.path))) {
+    if (isMasked(await followLinks(path))) masked.add(path);
+  }
+  return masked.size === 0 ? matches : matches.filter(({ path }) => !masked.has(path));
 }
 
 function bound(matches: readonly TextMatch[]): readonly TextMatch[] {

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { fileChunks, formOf, HEAD_BYTES, readHead, toUtf8 } from "./_file_bytes.ts";
+import { maskCheck, maskedMessage } from "./_masked_paths.ts";
 import { describeFileError, describeKind } from "./_file_error.ts";
 import { type FileObservations, fileVersion } from "./file_observations.ts";
 import { followLinks, toAbsolute } from "./_follow_links.ts";
@@ -58,7 +59,9 @@ async function read(
   const shown = args.file_path;
   const absolute = toAbsolute(shown, context.cwd);
   try {
-    const { path, info } = await followLinks(absolute);
+    const place = await followLinks(absolute);
+    const { path, info } = place;
+    if ((await maskCheck(context.policy))(place)) return errorResult(maskedMessage("read", shown));
     if (info === null) return errorResult(await missingFile("read", shown, absolute));
     if (info.isDirectory) return await readFolder(path, absolute, args);
     // Opening a named pipe or a device could wait forever.

@@ -24,7 +24,7 @@ export interface SandboxPolicy {
   readonly writableRoots: readonly string[];
   /** Absolute paths that stay read-only although a writable root contains them. */
   readonly protectedPaths: readonly string[];
-  /** Absolute paths that commands cannot read. @default none */
+  /** Absolute paths that neither commands nor file tools read. @default none */
   readonly maskedPaths?: readonly string[];
   /** Whether this process may write to a path at all, whoever agrees. @default it may */
   readonly canWrite?: (path: string) => boolean;

@@ -70,6 +70,8 @@ function withRealPaths(options: ContainmentOptions): ContainmentOptions {
     policy: {
       ...policy,
       writableRoots: policy.writableRoots.map((path) => existing(path) ?? path),
+      ...policy.maskedPaths &&
+        { maskedPaths: policy.maskedPaths.map((path) => existing(path) ?? path) },
       protectedPaths: policy.protectedPaths.map((path) => existing(path) ?? path),
     },
     ...(tmpDir !== undefined && { tmpDir: existing(tmpDir) ?? tmpDir }),

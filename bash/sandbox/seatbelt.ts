@@ -33,6 +33,9 @@ export function seatbeltProfile(options: SeatbeltOptions): string {
       lines.push(`(deny file-write-unlink (literal ${quote(parent)}))`);
     }
   }
+  for (const path of policy.maskedPaths ?? []) {
+    lines.push(`(deny file-read* (subpath ${quote(path)}))`);
+  }
   if (policy.network === "off") lines.push("(deny network*)");
   return lines.join("\n") + "\n";
 }

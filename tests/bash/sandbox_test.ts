@@ -78,6 +78,7 @@ Deno.test("chooseContainment() runs unfenced only what was approved or needs no 
 Deno.test("seatbeltProfile() denies writes but for the roots", () => {
   const policy = policyFor('/Users/a/my "work"', "workspace-write", {
     protectedPaths: ['/Users/a/my "work"/.git/hooks', "/Users/a/data"],
+    maskedPaths: ["/Users/a/data/keys"],
     network: "off",
   });
   assertEquals(seatbeltProfile({ policy, tmpDir: "/private/tmp/dsh" }).split("\n"), [
@@ -91,6 +92,7 @@ Deno.test("seatbeltProfile() denies writes but for the roots", () => {
     '(deny file-write* (subpath "/Users/a/my \\"work\\"/.git/hooks"))',
     '(deny file-write-unlink (literal "/Users/a/my \\"work\\"/.git"))',
     '(deny file-write* (subpath "/Users/a/data"))',
+    '(deny file-read* (subpath "/Users/a/data/keys"))',
     "(deny network*)",
     "",
   ]);
