@@ -1,8 +1,6 @@
 import type { AgentContext, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { AgentEvent, AgentHandle } from "../session/agent_types.ts";
 import type { PromptContent, TurnEnd } from "../session/events.ts";
-import type { SessionCommand } from "../session/commands/session_command.ts";
-import { availableCommands } from "./mapper/available_commands.ts";
 import { configOptions } from "./mapper/config_options.ts";
 import { type MapperContext, SessionMapper } from "./mapper/session_mapper.ts";
 import { Outbox } from "./_outbox.ts";
@@ -75,7 +73,7 @@ export class LiveSession implements AsyncDisposable {
     const commands = await this.handle.commands();
     if (this.#closed) return;
     this.#announced = true;
-    this.#outbox.push(commandsUpdate(commands));
+    this.#receive({ type: "commands", commands });
   }
 
   /** Resolves when everything so far is on the wire. */
@@ -104,7 +102,7 @@ export class LiveSession implements AsyncDisposable {
         }];
       case "commands":
         // Before, the announcement is still to come.
-        return this.#announced ? [commandsUpdate(event.commands)] : [];
+        return this.#announced ? this.#mapper.live(event) : [];
       default:
         return this.#mapper.live(event);
     }
@@ -120,11 +118,4 @@ export class LiveSession implements AsyncDisposable {
     await this.handle[Symbol.asyncDispose]();
     this.#subscription[Symbol.dispose]();
   }
-}
-
-function commandsUpdate(commands: readonly SessionCommand[]): SessionUpdate {
-  return {
-    sessionUpdate: "available_commands_update",
-    availableCommands: availableCommands(commands),
-  };
 }

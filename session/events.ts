@@ -122,7 +122,7 @@ export type ApprovalDecision =
 
 /** The data of each event type. Every event lies between a `turn/start` and its `turn/end`. */
 export interface EventData {
-  /** `command`: no model is asked, as in a `!` prompt or `/help`. Turns count from 1. */
+  /** `command`: it is not put to the model, as `!true` or `/help`. Turns count from 1. */
   "turn/start": { readonly turn: number; readonly trigger: "prompt" | "command" };
   /** The last event of a turn. */
   "turn/end": { readonly turn: number; readonly reason: TurnEnd };

@@ -36,7 +36,6 @@
  *
  * @module
  */
-export { availableCommands } from "./available_commands.ts";
 export { configOptions } from "./config_options.ts";
 export { elicitationForm, questionAnswer, supportsForms } from "./elicitation.ts";
 export type { ElicitationForm } from "./elicitation.ts";

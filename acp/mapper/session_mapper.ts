@@ -1,6 +1,7 @@
 /** Log events and live pieces of a session to ACP session updates: one mapper for live and replay. */
 import type { CompactionUpdate, ContentBlock, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { AgentEvent } from "../../session/agent_types.ts";
+import type { SessionCommand } from "../../session/commands/session_command.ts";
 import type {
   AssistantPart,
   EventData,
@@ -58,7 +59,7 @@ export class SessionMapper {
   }
 
   /** The updates of a live event. The user's own message is not echoed: the client has it. */
-  live(event: Exclude<AgentEvent, { type: "options" | "commands" }>): SessionUpdate[] {
+  live(event: Exclude<AgentEvent, { type: "options" }>): SessionUpdate[] {
     switch (event.type) {
       case "logged":
         return event.event.type === "user/message" ? [] : this.replay(event.event);
@@ -67,6 +68,8 @@ export class SessionMapper {
         return [textChunk(event.part, event.text)];
       case "output":
         return this.#output(event.callId, event.data);
+      case "commands":
+        return [commandsUpdate(event.commands)];
     }
   }
 
@@ -260,6 +263,17 @@ function textChunk(part: "text" | "reasoning", text: string): SessionUpdate {
   return {
     sessionUpdate: part === "text" ? "agent_message_chunk" : "agent_thought_chunk",
     content: { type: "text", text },
+  };
+}
+
+function commandsUpdate(commands: readonly SessionCommand[]): SessionUpdate {
+  return {
+    sessionUpdate: "available_commands_update",
+    availableCommands: commands.map(({ name, description, hint }) => ({
+      name,
+      description,
+      ...(hint !== undefined && { input: { hint } }),
+    })),
   };
 }
 

@@ -1,4 +1,4 @@
-/** The commands every session has. They are answered without a model. */
+/** The commands every session has. What they answer is no part of the conversation. */
 import { compact } from "../_compaction.ts";
 import type { TurnContext } from "../_turn_context.ts";
 import type { SessionOption } from "../session_config.ts";

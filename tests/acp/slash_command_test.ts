@@ -316,6 +316,30 @@ Deno.test("the list is read anew with each turn, and sent when it changed", asyn
   assertStringIncludes(chunkText(client.updatesOf(sessionId)), "- `/b`: Do b\n");
 });
 
+Deno.test("/compact keeps what a template told the model, not what was typed for it", async () => {
+  await using model = ModelServer.start([
+    answer(text("Plum.")),
+    answer(text("They like plums.")),
+    answer(text("Yes.")),
+  ]);
+  await using agent = await startAgent({
+    model,
+    files: { ".claude/commands/word.md": "Choose the word $1." },
+  });
+  const { client } = agent;
+  const sessionId = await agent.newSession();
+  await client.prompt(sessionId, "/word plum");
+  const answered = await client.prompt(sessionId, "/compact");
+  assert(answered.type === "result", JSON.stringify(answered));
+  await client.prompt(sessionId, "Is it still so?");
+  const sent = lastMessage(model, 2);
+  for (const part of ["Choose the word plum.", "They like plums.", "Is it still so?"]) {
+    assertStringIncludes(sent, part);
+  }
+  assert(!sent.includes("/compact") && !sent.includes("/word"), sent);
+  assertEquals(rolesOf(model, 2), ["system", "user"]);
+});
+
 Deno.test("an expansion that would be too long is refused in words", async () => {
   await using model = ModelServer.start([]);
   await using agent = await startAgent({

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertLess, assertStringIncludes } from "@std/assert";
 import type { JsonObject } from "../../tools/json.ts";
-import { member, type UpdateFrame } from "../helpers/frames.ts";
+import { isCommandList, member, type UpdateFrame } from "../helpers/frames.ts";
 import { type AgentWorld, startAgent } from "../helpers/start_agent.ts";
 
 function outputs(frames: readonly UpdateFrame[], key = "terminal_output"): UpdateFrame[] {
@@ -20,7 +20,7 @@ async function run(agent: AgentWorld, command: string): Promise<readonly UpdateF
   const answered = await agent.client.prompt(await agent.newSession(), `!${command}`);
   assertEquals(answered.type, "result", JSON.stringify(answered));
   return agent.client.updates.filter(({ index, update }) =>
-    index > from && update["sessionUpdate"] !== "session_info_update"
+    index > from && update["sessionUpdate"] !== "session_info_update" && !isCommandList(update)
   );
 }
 
