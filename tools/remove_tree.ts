@@ -1,5 +1,3 @@
-import { join } from "node:path";
-
 /**
  * Removes a folder with all that is in it, also what a command has made unwritable for its owner.
  * Nothing there is fine. Links are removed, never followed.
@@ -19,7 +17,7 @@ export async function removeTree(path: string): Promise<void> {
 async function openFolders(path: string): Promise<void> {
   if (!(await Deno.lstat(path)).isDirectory) return;
   await Deno.chmod(path, 0o700);
-  for await (const { name } of Deno.readDir(path)) await openFolders(join(path, name));
+  for await (const { name } of Deno.readDir(path)) await openFolders(`${path}/${name}`);
 }
 
 /**
@@ -38,5 +36,5 @@ export async function removePrefixed(folder: string, prefix: string): Promise<vo
     if (error instanceof Deno.errors.NotFound) return;
     throw error;
   }
-  for (const name of names) await removeTree(join(folder, name));
+  for (const name of names) await removeTree(`${folder}/${name}`);
 }
