@@ -52,6 +52,10 @@ const BREAKING: Readonly<Record<string, readonly Module[]>> = {
     parseModule("acp/mapper/b.ts", `import { A } from "../../session/a.ts";`),
     parseModule("acp/mapper/c.ts", `import { A } from "zod";`),
   ],
+  "the start needs nothing but its own modules and the protocol": [
+    parseModule("acp/serve.ts", `import "./a.ts";\nimport "node:path";`),
+    parseModule("acp/a.ts", `import { z } from "zod";\nimport type { A } from "yaml";`),
+  ],
   "a folder does not import its own barrel": [
     parseModule("tools/a.ts", `import { A } from "./mod.ts";`),
     parseModule("acp/mapper/a.ts", `import type { A } from "../mod.ts";`),

@@ -10,6 +10,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
 };
 /** Where everything is put together. */
 const COMPOSERS: readonly string[] = ["acp/serve.ts", "mod.ts"];
+/** What is loaded before the first answer. */
+const START = "acp/serve.ts";
 const SDK = "@agentclientprotocol/sdk";
 const MAX_LINES = 400;
 const IMPURE =
@@ -42,6 +44,14 @@ export const SOURCE_RULES: Readonly<Record<string, Rule>> = {
     { path },
     { target, typeOnly },
   ) => inMapper(path) && !typeOnly && !inMapper(target) && folder(target) !== "tools"),
+  "the start needs nothing but its own modules and the protocol": (modules) => {
+    const reached = runtimeClosure(modules.filter(({ path }) => path === START), modules);
+    return reached.flatMap(({ path, imports }) =>
+      imports.filter(({ specifier, typeOnly }) =>
+        !typeOnly && !specifier.startsWith(".") && specifier !== SDK
+      ).map(({ specifier }) => `${path} imports "${specifier}"`)
+    );
+  },
   "a folder does not import its own barrel": eachImport(({ path }, { target }) =>
     /(^|\/)mod\.ts$/.test(target) && path.startsWith(target.replace(/mod\.ts$/, ""))
   ),

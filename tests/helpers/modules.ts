@@ -79,9 +79,10 @@ function namesOnlyTypes(names: string): boolean {
   return list.length > 0 && list.every((name) => name.startsWith("type "));
 }
 
-/** `import("x").T` in a type position reads like a call; it is one only if something awaits it. */
+/** `import("x").T` or `typeof import("x")` in a type position reads like a call. */
 function isTypeQuery(code: string, specifier: string): boolean {
   const at = code.search(new RegExp(`import\\(\\s*["'\`]${RegExp.escape(specifier)}`));
+  if (/\btypeof\s+$/.test(code.slice(0, at))) return true;
   const after = code.slice(at + 7).replace(/^[^)]*\)/, "");
   return /^\s*\.\s*[A-Z]/.test(after);
 }
