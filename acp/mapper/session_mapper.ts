@@ -1,15 +1,10 @@
 /** Log events and live pieces of a session to ACP session updates: one mapper for live and replay. */
-import type { CompactionUpdate, ContentBlock, SessionUpdate } from "@agentclientprotocol/sdk";
+import type { CompactionUpdate, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { AgentEvent } from "../../session/agent_types.ts";
-import type {
-  AssistantPart,
-  EventData,
-  EventOf,
-  PromptContent,
-  SessionEvent,
-} from "../../session/events.ts";
+import type { AssistantPart, EventData, EventOf, SessionEvent } from "../../session/events.ts";
 import type { CallView, ResultView } from "../../tools/presentation.ts";
 import type { ToolResult } from "../../tools/tool.ts";
+import { promptBlock } from "./prompt_content.ts";
 import {
   type CardContext,
   terminalOutputCard,
@@ -261,10 +256,6 @@ function textChunk(part: "text" | "reasoning", text: string): SessionUpdate {
     sessionUpdate: part === "text" ? "agent_message_chunk" : "agent_thought_chunk",
     content: { type: "text", text },
   };
-}
-
-function promptBlock(part: PromptContent): ContentBlock {
-  return { ...part };
 }
 
 function retryNotice({ data }: EventOf<"llm/retry">): string {
