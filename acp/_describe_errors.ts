@@ -14,6 +14,8 @@ export interface RequestFacts {
  */
 export function describedAnswer(answer: AnyMessage, request: RequestFacts): AnyMessage {
   if (!("error" in answer) || answer.error.code !== -32602) return answer;
+  // A refusal of the agent's own has its words.
+  if (answer.error.data === undefined) return answer;
   const issue = promptIssue(request) ?? serverIssue(request) ??
     schemaIssue(answer.error.data, request.params);
   if (!issue) return answer;
@@ -32,7 +34,7 @@ function promptIssue({ method, params }: RequestFacts): Issue | undefined {
   const { prompt } = (params ?? {}) as { prompt?: unknown };
   const blocks = Array.isArray(prompt) && prompt.every((block) => typeof block?.type === "string");
   if (method !== "session/prompt" || !blocks) return undefined;
-  const reading = readPrompt(prompt as ContentBlock[]);
+  const reading = readPrompt(prompt as ContentBlock[], { images: true });
   return reading.ok || !reading.field.endsWith(".type") ? undefined : reading;
 }
 

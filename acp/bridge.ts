@@ -55,6 +55,8 @@ export interface BridgeOptions {
   readonly agentInfo: Implementation;
   /** What `initialize` offers; `authenticate` takes one of their ids. */
   readonly authMethods: readonly AuthMethod[];
+  /** Whether the model that sessions start with takes images. @default {false} */
+  readonly images?: boolean;
   /** Opens what sessions need; called at the first method that does, and once. */
   readonly services: () => Promise<BridgeServices>;
   /** How working directories are checked. */

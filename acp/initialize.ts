@@ -19,7 +19,11 @@ export function initialize(
     agentInfo: bridge.options.agentInfo,
     agentCapabilities: {
       loadSession: true,
-      promptCapabilities: { image: false, audio: false, embeddedContext: false },
+      promptCapabilities: {
+        image: bridge.options.images ?? false,
+        audio: false,
+        embeddedContext: true,
+      },
       mcpCapabilities: { http: true, sse: true },
       sessionCapabilities: {
         list: {},

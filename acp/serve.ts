@@ -1,7 +1,7 @@
 /** The program: reads its surroundings, puts the parts together, serves until stdin closes. */
 import packageInfo from "../deno.json" with { type: "json" };
 import { serverEnvironment, serverProblem } from "./_mcp_grants.ts";
-import { catalogueConfigFromEnv } from "../session/model/catalogue_config.ts";
+import { type CatalogueConfig, catalogueConfigFromEnv } from "../session/model/catalogue_config.ts";
 import { helpText } from "./_command_line.ts";
 import type { Stdout } from "./_console_guard.ts";
 import { canRunCommands, containmentNotice } from "./_containment_notice.ts";
@@ -67,6 +67,7 @@ export async function serve(stdout: Stdout): Promise<void> {
           settings,
           env,
           grants,
+          images: takesImages(models.config),
           frames: stdout.frames,
         }),
       );
@@ -125,6 +126,8 @@ interface Start {
   readonly settings: Settings;
   readonly env: Record<string, string>;
   readonly grants: Grants;
+  /** Whether the default model takes images, as far as the environment tells. */
+  readonly images: boolean;
 }
 
 /** Serves one client on stdio. Resolves with the exit code when everything is ended. */
@@ -137,6 +140,7 @@ async function serveStdio(start: Start): Promise<number> {
     agentInfo: { name: "dsh-acp", title: "DSH", version: packageInfo.version },
     authMethods: AUTH_METHODS,
     directories,
+    images: start.images,
     report,
     ...(start.settings.debug && { trace: complain }),
     services: () => openServices(start, resources, report),
@@ -157,6 +161,12 @@ async function serveStdio(start: Start): Promise<number> {
   ]);
   if (!ended) complain("some sessions did not end in time");
   return code;
+}
+
+function takesImages({ models, defaultModel }: CatalogueConfig): boolean {
+  return models.some(({ provider, model, images }) =>
+    images && provider === defaultModel?.provider && model === defaultModel.model
+  );
 }
 
 /** Puts the agent together. Everything here is loaded at the first session, not at the start. */

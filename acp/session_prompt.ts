@@ -14,7 +14,7 @@ export async function sessionPrompt(
   if (session.busy) {
     throw invalidParams("sessionId", "must have no prompt in flight", params.sessionId);
   }
-  const prompt = readPrompt(params.prompt);
+  const prompt = readPrompt(params.prompt, { images: session.handle.takesImages?.() ?? false });
   if (!prompt.ok) throw invalidParams(prompt.field, prompt.rule, prompt.value);
   const stop = AbortSignal.any([signal, bridge.ledger.cancelSignal(requestId)]);
   const outcome = promptOutcome(await session.prompt(prompt.content, stop));

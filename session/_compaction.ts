@@ -97,7 +97,7 @@ function withQuestion(messages: readonly ModelMessage[], resultChars: number): M
   const last = shortened.at(-1);
   // Some providers refuse two user messages in a row.
   if (last?.role === "user") {
-    return [...shortened.slice(0, -1), { role: "user", text: `${last.text}\n\n${ASK}` }];
+    return [...shortened.slice(0, -1), { ...last, text: `${last.text}\n\n${ASK}` }];
   }
   return [...shortened, { role: "user", text: ASK }];
 }

@@ -47,6 +47,24 @@ function buildSchemas(): Schemas {
       mimeType: z.string().optional(),
       size: z.number().optional(),
     }),
+    z.object({
+      type: z.literal("image"),
+      data: z.string(),
+      mimeType: z.string(),
+      uri: z.string().optional(),
+    }),
+    z.object({
+      type: z.literal("resource_text"),
+      uri: z.string(),
+      mimeType: z.string().optional(),
+      text: z.string(),
+    }),
+    z.object({
+      type: z.literal("resource_blob"),
+      uri: z.string(),
+      mimeType: z.string().optional(),
+      blob: z.string(),
+    }),
   ]);
 
   const count = z.int().nonnegative();

@@ -185,7 +185,7 @@ function userCommand(content: readonly PromptContent[]): string | undefined {
   const [first] = content;
   if (first?.type !== "text" || !first.text.startsWith("!")) return undefined;
   const words = content.map((part) =>
-    part.type === "text" ? part.text : quoted(linkTarget(part.uri))
+    part.type === "text" ? part.text : part.uri === undefined ? "" : quoted(linkTarget(part.uri))
   );
   return words.join("").slice(1).trim() || undefined;
 }

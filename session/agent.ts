@@ -97,6 +97,10 @@ class Agent implements AgentHandle {
     return (await this.#commands.read()).list;
   }
 
+  takesImages(): boolean {
+    return this.#config.takesImages;
+  }
+
   async setOption(id: string, value: string): Promise<OptionResult> {
     const change = this.#config.change(id, value);
     if (!change.ok) return change;

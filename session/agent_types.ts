@@ -42,6 +42,8 @@ export interface AgentHandle extends AsyncDisposable {
   options(): readonly SessionOption[];
   /** Reads what can be typed as `/name`. A turn reads it anew and tells of a change. */
   commands(): Promise<readonly SessionCommand[]>;
+  /** Whether the model in force takes images. Absent: no model does. */
+  takesImages?(): boolean;
   /** Chooses: at once inside a turn, otherwise with the next one. */
   setOption(id: string, value: string): Promise<OptionResult>;
   /**

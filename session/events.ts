@@ -35,6 +35,27 @@ export type PromptContent =
     readonly mimeType?: string;
     /** In bytes. */
     readonly size?: number;
+  }
+  /** `data` is base64 (RFC 4648 section 4) of what `mimeType` says; `uri` is where it comes from. */
+  | {
+    readonly type: "image";
+    readonly data: string;
+    readonly mimeType: string;
+    readonly uri?: string;
+  }
+  /** The content of a resource, sent along. */
+  | {
+    readonly type: "resource_text";
+    readonly uri: string;
+    readonly mimeType?: string;
+    readonly text: string;
+  }
+  /** The same as bytes: `blob` is base64. */
+  | {
+    readonly type: "resource_blob";
+    readonly uri: string;
+    readonly mimeType?: string;
+    readonly blob: string;
   };
 
 /** One piece of a model's answer, in the order it was streamed. */
@@ -140,7 +161,7 @@ export interface EventData {
   };
   /**
    * The prompt, as the user sent it. `expanded` is what the model is told in its place, where the
-   * prompt is a command; empty, it is told nothing.
+   * prompt is a command, with what the prompt itself embeds after it; empty, it is told nothing.
    */
   "user/message": {
     readonly content: readonly PromptContent[];

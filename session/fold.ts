@@ -5,9 +5,9 @@ import type {
   Cost,
   EventData,
   EventOf,
-  PromptContent,
   SessionEvent,
 } from "./events.ts";
+import { type PromptImage, promptParts, promptWords } from "./_prompt_parts.ts";
 import type { ModelMessage, ModelToolResult } from "./model/model.ts";
 import type { SandboxMode } from "../tools/sandbox_policy.ts";
 
@@ -39,7 +39,7 @@ export interface OpenTurn {
 const MAX_KEPT_CHARS = 40_000;
 
 type Message =
-  | { readonly role: "user"; text: string }
+  | { readonly role: "user"; text: string; images?: readonly PromptImage[] }
   | { readonly role: "assistant"; readonly parts: readonly AssistantPart[] }
   | { readonly role: "tool"; readonly results: Map<string, ModelToolResult> };
 
@@ -160,7 +160,7 @@ export class SessionFold {
     for (const message of this.#messages) {
       switch (message.role) {
         case "user":
-          messages.push({ role: "user", text: message.text });
+          messages.push({ ...message });
           break;
         case "assistant":
           messages.push(message);
@@ -175,8 +175,17 @@ export class SessionFold {
 
   #addPrompt({ content, expanded = content }: EventData["user/message"]): void {
     if (expanded.length === 0) return;
-    this.#asked.push(promptText(expanded));
-    this.#addUserText(promptText(expanded));
+    // Images and the like are in the log once, in the prompt as it was sent.
+    const parts = expanded === content
+      ? content
+      : [...expanded, ...content.filter(({ type }) => type !== "text" && type !== "resource_link")];
+    this.#asked.push(promptWords(parts));
+    const last = this.#messages.at(-1);
+    const before = last?.role === "user" ? last.images ?? [] : [];
+    const { text, images } = promptParts(parts, before.length);
+    this.#addUserText(text);
+    const message = this.#messages.at(-1);
+    if (message?.role === "user" && images.length > 0) message.images = [...before, ...images];
   }
 
   #addUserText(text: string): void {
@@ -232,20 +241,6 @@ export class SessionFold {
 /** Tells whether a decision lets the call run. */
 export function isAllowed(decision: ApprovalDecision): boolean {
   return decision === "allowed_once" || decision === "allowed_always";
-}
-
-/** A prompt as the model reads it. */
-export function promptText(content: readonly PromptContent[]): string {
-  return content.map((part) => {
-    switch (part.type) {
-      case "text":
-        return part.text;
-      case "resource_link":
-        return `\n[resource_link name=${JSON.stringify(part.name)} uri=${
-          JSON.stringify(part.uri)
-        }]\n`;
-    }
-  }).join("");
 }
 
 /** What stands for a result until there is one: the process may die before. */

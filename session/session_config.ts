@@ -105,6 +105,11 @@ export class SessionConfig {
     return this.#modelInfo()?.reasoningEfforts?.includes(effort ?? "") ? effort : undefined;
   }
 
+  /** Whether the model in force takes images. */
+  get takesImages(): boolean {
+    return this.#modelInfo()?.images ?? false;
+  }
+
   /** All options with their current values. */
   options(): SessionOption[] {
     return [this.#permissionOption(), ...this.#modelOptions()];

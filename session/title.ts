@@ -14,12 +14,26 @@ const LOOKED_AT = 2_000;
 export function promptTitle(content: readonly PromptContent[]): string | undefined {
   const text = content.map((part) => part.type === "text" ? part.text : "").join("")
     .trimStart().slice(0, LOOKED_AT);
-  const names = content.map((part) => part.type === "resource_link" ? part.name : "");
+  const names = content.map(nameOf);
   for (const line of [...text.split(/\r\n|[\n\r\u2028\u2029]/), ...names]) {
     const clean = oneLine(line);
     if (clean !== "") return shorten(clean);
   }
   return undefined;
+}
+
+function nameOf(part: PromptContent): string {
+  switch (part.type) {
+    case "text":
+      return "";
+    case "resource_link":
+      return part.name;
+    case "image":
+      return "Image";
+    case "resource_text":
+    case "resource_blob":
+      return part.uri.slice(0, LOOKED_AT).replace(/[?#].*$/s, "").split("/").at(-1) ?? "";
+  }
 }
 
 /** Without what would break a line of a list: control characters, and those that turn its direction. */

@@ -42,7 +42,7 @@ export type { ElicitationForm } from "./elicitation.ts";
 export { mergeUpdates, streamedLength } from "./merge_updates.ts";
 export { absolutePath, isAbsolutePath, relativePath, relativeTitle } from "./paths.ts";
 export { readPrompt } from "./prompt_content.ts";
-export type { PromptReading } from "./prompt_content.ts";
+export type { PromptOptions, PromptReading } from "./prompt_content.ts";
 export { SessionMapper } from "./session_mapper.ts";
 export type { MapperContext, Presenter } from "./session_mapper.ts";
 export { promptOutcome } from "./stop_reason.ts";

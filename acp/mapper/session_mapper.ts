@@ -1,16 +1,11 @@
 /** Log events and live pieces of a session to ACP session updates: one mapper for live and replay. */
-import type { CompactionUpdate, ContentBlock, SessionUpdate } from "@agentclientprotocol/sdk";
+import type { CompactionUpdate, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { AgentEvent } from "../../session/agent_types.ts";
 import type { SessionCommand } from "../../session/commands/session_command.ts";
-import type {
-  AssistantPart,
-  EventData,
-  EventOf,
-  PromptContent,
-  SessionEvent,
-} from "../../session/events.ts";
+import type { AssistantPart, EventData, EventOf, SessionEvent } from "../../session/events.ts";
 import type { CallView, ResultView } from "../../tools/presentation.ts";
 import type { ToolResult } from "../../tools/tool.ts";
+import { promptBlock } from "./prompt_content.ts";
 import {
   type CardContext,
   terminalOutputCard,
@@ -275,10 +270,6 @@ function commandsUpdate(commands: readonly SessionCommand[]): SessionUpdate {
       ...(hint !== undefined && { input: { hint } }),
     })),
   };
-}
-
-function promptBlock(part: PromptContent): ContentBlock {
-  return { ...part };
 }
 
 function retryNotice({ data }: EventOf<"llm/retry">): string {

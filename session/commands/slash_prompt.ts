@@ -20,7 +20,7 @@ export function readSlashPrompt(
   const [first] = content;
   if (first?.type !== "text" || !first.text.startsWith("/")) return undefined;
   // What is linked to is an argument by its path.
-  const typed = content.map((part) => part.type === "text" ? part.text : linkTarget(part.uri));
+  const typed = content.map((part) => wordOf(part));
   const [, name, args = ""] = /^\/(\S+)(?:\s+([^]*))?$/.exec(typed.join("").trimEnd()) ?? [];
   if (name === undefined) return undefined;
   if (isBuiltin(name)) return { type: "builtin", name, args };
@@ -31,6 +31,11 @@ export function readSlashPrompt(
     const message = `"/${name}" with these arguments makes more than ${MAX_EXPANSION} characters`;
     return { type: "too_long", message };
   }
-  const links = content.filter((part) => part.type !== "text");
+  const links = content.filter((part) => part.type === "resource_link");
   return { type: "template", expanded: [{ type: "text", text }, ...links] };
+}
+
+function wordOf(part: PromptContent): string {
+  if (part.type === "text") return part.text;
+  return part.uri === undefined ? "" : linkTarget(part.uri);
 }

@@ -20,6 +20,8 @@ export interface Dialect {
    * nowhere, since the model cannot see.
    */
   readonly toolImages: "result" | "user_message" | "omit";
+  /** Whether the user's messages may hold images. */
+  readonly userImages: boolean;
 }
 
 type AssistantContent = Extract<LanguageModelV4Message, { role: "assistant" }>["content"];
@@ -34,7 +36,7 @@ export function promptOf(request: ModelRequest, dialect: Dialect): LanguageModel
   for (const message of request.messages) {
     switch (message.role) {
       case "user":
-        prompt.push({ role: "user", content: [{ type: "text", text: message.text }] });
+        prompt.push({ role: "user", content: userContent(message, dialect) });
         break;
       case "assistant":
         prompt.push(assistantMessage(message.parts, usedTools.has(message), dialect));
@@ -84,6 +86,17 @@ function messagesOfToolTurns(messages: readonly ModelMessage[]): ReadonlySet<Mod
   }
   close();
   return found;
+}
+
+/** A conversation may have begun with a model that takes images and go on with one that does not. */
+function userContent(
+  { text, images = [] }: Extract<ModelMessage, { role: "user" }>,
+  { userImages }: Dialect,
+): UserContent {
+  if (images.length === 0) return [{ type: "text", text }];
+  if (userImages) return [{ type: "text", text }, ...images.map(imageFile)];
+  const note = "[The images are left out, since this model takes none.]";
+  return [{ type: "text", text: `${text}\n${note}` }];
 }
 
 function assistantMessage(

@@ -90,8 +90,16 @@ export function modelInfo(
   model: string,
   contextWindow?: number,
 ): ModelInfo {
-  return KNOWN_MODELS.find((known) => known.provider === provider && known.model === model) ??
-    { provider, model, name: model, ...(contextWindow !== undefined && { contextWindow }) };
+  const known = KNOWN_MODELS.find((one) => one.provider === provider && one.model === model);
+  if (known) return known;
+  const images = provider === "anthropic" || (provider === "deepseek" && model.includes("vision"));
+  return {
+    provider,
+    model,
+    name: model,
+    ...(contextWindow !== undefined && { contextWindow }),
+    ...(images && { images }),
+  };
 }
 
 function claude(

@@ -8,7 +8,12 @@ import type { AssistantPart, TokenUsage, TurnErrorCode } from "../events.ts";
 
 /** One message of the conversation, as providers are sent it. */
 export type ModelMessage =
-  | { readonly role: "user"; readonly text: string }
+  /** The text says where its images stand, counted from 1. */
+  | {
+    readonly role: "user";
+    readonly text: string;
+    readonly images?: readonly Extract<ToolContent, { type: "image" }>[];
+  }
   | { readonly role: "assistant"; readonly parts: readonly AssistantPart[] }
   | { readonly role: "tool"; readonly results: readonly ModelToolResult[] };
 

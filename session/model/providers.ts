@@ -38,8 +38,9 @@ export interface ProviderModelOptions extends RequestOptions {
 export function providerModel(options: ProviderModelOptions): Model {
   const { provider, model, key, baseUrl, idleTimeoutMs, startTimer, now } = options;
   const { label, keyVariable, baseUrlVariable, baseUrl: standard } = PROVIDERS[provider];
+  const info = options.info ?? modelInfo(provider, model);
   return new AiSdkModel({
-    info: options.info ?? modelInfo(provider, model),
+    info,
     endpoint: {
       label: provider === "openai" ? URL.parse(baseUrl ?? "")?.host ?? label : label,
       model: `${provider}/${model}`,
@@ -48,7 +49,7 @@ export function providerModel(options: ProviderModelOptions): Model {
       baseUrlVariable,
       ...(key && { key }),
     },
-    dialect: dialectOf(provider, model),
+    dialect: dialectOf(provider, info),
     load: () => load(options, baseUrl ?? standard),
     providerOptions: (request) => providerOptions(provider, model, request),
     ...(idleTimeoutMs !== undefined && { idleTimeoutMs }),
@@ -57,16 +58,16 @@ export function providerModel(options: ProviderModelOptions): Model {
   });
 }
 
-function dialectOf(provider: ProviderId, model: string): Dialect {
+function dialectOf(provider: ProviderId, { images: userImages = false }: ModelInfo): Dialect {
   switch (provider) {
     case "deepseek":
-      // Only the vision models take images; the others answer 400.
-      return { id: provider, toolImages: model.includes("vision") ? "result" : "omit" };
+      // A model that takes no images answers 400.
+      return { id: provider, userImages, toolImages: userImages ? "result" : "omit" };
     case "openai":
       // The protocol has no images in tool results.
-      return { id: provider, toolImages: "user_message" };
+      return { id: provider, userImages, toolImages: "user_message" };
     case "anthropic":
-      return { id: provider, toolImages: "result" };
+      return { id: provider, userImages, toolImages: "result" };
   }
 }
 

@@ -42,8 +42,14 @@ Deno.test("session/prompt refuses what it cannot use, and the next prompt works"
   const rules: readonly (readonly [Json, string])[] = [
     [[], "prompt must not be empty"],
     [[{ type: "text", text: " \n" }], "prompt must not be empty"],
-    [[{ type: "text", text: "look" }, image], "prompt[1].type must be text or resource_link"],
-    [[{ type: "hologram" }], 'prompt[0].type must be text or resource_link; got "hologram"'],
+    [
+      [{ type: "text", text: "look" }, image],
+      "prompt[1].type must be text, resource or resource_link",
+    ],
+    [
+      [{ type: "hologram" }],
+      'prompt[0].type must be text, image, resource or resource_link; got "hologram"',
+    ],
     [[{ type: "text" }], "prompt.0.text is invalid"],
     ["text", "prompt is invalid"],
   ];

@@ -166,6 +166,15 @@ const CASES: readonly (readonly [string, string, readonly Json[] | string, strin
     ],
     `Read /a/b.ts for bugs.\n[resource_link name="b.ts" uri="file:///a/b.ts"]\n`,
   ],
+  [
+    "what is embedded",
+    "Read $1.",
+    [
+      { type: "text", text: "/c " },
+      { type: "resource", resource: { uri: "file:///a/b.ts", text: "let b;" } },
+    ],
+    `Read /a/b.ts.\n<resource uri="file:///a/b.ts">\nlet b;\n</resource>\n`,
+  ],
 ];
 
 Deno.test("the model gets the expansion of a template", async () => {

@@ -87,7 +87,7 @@ function deaf(doStream: LanguageModelV4["doStream"]): AiSdkModel {
       keyVariable: "K",
       baseUrlVariable: "B",
     },
-    dialect: { id: "openai", toolImages: "omit" },
+    dialect: { id: "openai", toolImages: "omit", userImages: false },
     load: () => Promise.resolve(model),
     idleTimeoutMs: 60_000,
   });
@@ -149,7 +149,7 @@ Deno.test("stream() loads a provider's package again after it failed to load", a
       keyVariable: "K",
       baseUrlVariable: "B",
     },
-    dialect: { id: "openai", toolImages: "omit" },
+    dialect: { id: "openai", toolImages: "omit", userImages: false },
     load: () => {
       loads++;
       return Promise.reject(new TypeError("Module not found"));
