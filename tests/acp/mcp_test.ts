@@ -201,35 +201,6 @@ for (
   });
 }
 
-Deno.test({
-  name: "20 sessions prompt at once, each with its own server, and nothing is left",
-  ignore,
-  fn: async () => {
-    const mark = newMark();
-    await using model = ModelServer.start([], {
-      respond: ({ body }) => {
-        const asked = /say (\d+)\./.exec(JSON.stringify(body))?.[1] ?? "none";
-        const result = toolResults(body)["e"];
-        return result === undefined
-          ? answer(call("e", `mcp__s${asked}__echo`, { message: asked }))
-          : answer(text(result));
-      },
-    });
-    await using agent = await startAgent({ model });
-    const { client } = agent;
-    const said = await Promise.all(Array.from({ length: 20 }, async (_, index) => {
-      const sessionId = await agent.newSession({
-        mcpServers: [everything(`s${index}`, mark)],
-      });
-      await client.prompt(sessionId, `say ${index}.`);
-      return chunkText(client.updatesOf(sessionId)).replaceAll(/MCP server[^\n]*\n*/g, "");
-    }));
-    assertEquals(said, said.map((_, index) => `Echo: ${index}`));
-    await client.close();
-    assertEquals(await processesLeft(mark), []);
-  },
-});
-
 function freePort(): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   return listener.addr.port;
