@@ -102,6 +102,7 @@ Deno.test({
     const own = [...offered(model)].filter(([name]) => name.startsWith("mcp__"));
     assertEquals(own.length, 2);
     assertLess(String(own[0]?.[1]["description"]).length, 4_100);
+    assertEquals(own[0]?.[1]["parameters"], { type: "object", properties: {} });
     const said = chunkText(agent.client.updatesOf(sessionId));
     assertStringIncludes(said, "a tool was left out: its name is not of 1 to 128 characters");
     assertStringIncludes(said, 'its tool "none" was left out: its input schema is not one of');

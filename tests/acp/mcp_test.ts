@@ -162,7 +162,7 @@ for (
   const [type, mode, path] of [["http", "streamableHttp", "mcp"], ["sse", "sse", "sse"]] as const
 ) {
   Deno.test({
-    name: `a server is reached over ${type}`,
+    name: `a server is reached over ${type}, left alone by a cancel, and may go away`,
     ignore,
     fn: async () => {
       const port = freePort();
@@ -184,16 +184,42 @@ for (
         await using model = ModelServer.start([
           answer(call("e", "mcp__far__echo", { message: "hi" })),
           answer(text("Done.")),
+          answer(call("l", "mcp__far__trigger-long-running-operation", { duration: 60 })),
+          answer(call("g", "mcp__far__echo", { message: "anybody?" })),
+          answer(text("Over.")),
         ]);
         await using agent = await startAgent({ model });
+        const { client } = agent;
         const url = `http://127.0.0.1:${port}/${path}`;
         const sessionId = await agent.newSession({
           mcpServers: [{ type, name: "far", url, headers: [] }],
         });
-        await agent.client.prompt(sessionId, "go");
+        await client.prompt(sessionId, "go");
         assertEquals(results(model)["e"], "Echo: hi");
-      } finally {
+
+        const pending = client.prompt(sessionId, "wait");
+        await client.nextUpdate((update) => update["status"] === "in_progress");
+        const cancelled = performance.now();
+        await client.notify("session/cancel", { sessionId });
+        const answered = await pending;
+        assert(answered.type === "result", JSON.stringify(answered));
+        assertEquals(answered.result["stopReason"], "cancelled");
+        assertLess(answered.at - cancelled, 2_000);
+
         server.kill("SIGKILL");
+        await server.status;
+        assertEquals((await client.prompt(sessionId, "again")).type, "result");
+        const gone = results(model)["g"] ?? "";
+        assert(gone.startsWith("Error: "), gone);
+        const closing = performance.now();
+        await client.call("session/close", { sessionId });
+        assertLess(performance.now() - closing, 2_000);
+      } finally {
+        try {
+          server.kill("SIGKILL");
+        } catch {
+          // The test has done it.
+        }
         await reader.cancel();
         await server.status;
       }
