@@ -41,10 +41,11 @@ export function serverProblem(
     if (granted({ name: "run", command })) return undefined;
     return `was not started: running "${command}" is not granted; add it to --allow-run`;
   }
-  if (!URL.canParse(server.url)) {
-    return `url must be an absolute URL: current value is "${server.url}"`;
+  const url = URL.parse(server.url);
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    return `url must be an http or https URL: current value is "${server.url}"`;
   }
-  const { host } = new URL(server.url);
+  const { host } = url;
   if (granted({ name: "net", host })) return undefined;
   return `was not connected: reaching ${host} is not granted; add it to --allow-net`;
 }

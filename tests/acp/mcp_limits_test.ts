@@ -32,6 +32,8 @@ Deno.test({
         call("t", "mcp__s__text", { length: 100_000 }),
         call("i", "mcp__s__images", { data: [4_000, 5 * 1024 * 1024, 8] }),
         call("b", "mcp__s__images", { data: [8], mimeType: 'image/png"><' }),
+        call("v", "mcp__s__images", { data: [8], mimeType: "image/svg+xml" }),
+        call("w", "mcp__s__images", { data: [7] }),
         call("n", "mcp__s__items", { count: 5_000 }),
         call("u", "mcp__s__unknown", {}),
         call("e", "mcp__s__error", {}),
@@ -43,14 +45,16 @@ Deno.test({
     await using agent = await startAgent({ model });
     const sessionId = await agent.newSession({ mcpServers: [fixtureServer("s")] });
     await agent.client.prompt(sessionId, "go");
-    const { t = "", b, n = "", u, e = "", l, d } = results(model);
+    const { t = "", b, v, w, n = "", u, e = "", l, d } = results(model);
     assert(t.startsWith("HEAD-") && t.endsWith("-TAIL"), t.slice(0, 100));
     assertStringIncludes(t, "[70008 characters left out]");
     assertLess(t.length, 30_100);
     const card = JSON.stringify(cardOf(agent.client, "i"));
     assertEquals(card.split('"type":"image"').length - 1, 2);
     assertStringIncludes(card, "left out, since images may have 5242880 characters together");
-    assertStringIncludes(b ?? "", "left out, since it is not valid");
+    assertStringIncludes(b ?? "", "left out, since models take image/png, ");
+    assertStringIncludes(v ?? "", "image/svg+xml: left out, since models take image/png, ");
+    assertStringIncludes(w ?? "", "left out, since it is not valid base64");
     assertStringIncludes(n, "4900 items left out");
     assertLess(n.length, 10_000);
     assertEquals(u, "Error: The server's result is not one that the protocol knows");
@@ -98,6 +102,7 @@ Deno.test({
     const own = [...offered(model)].filter(([name]) => name.startsWith("mcp__"));
     assertEquals(own.length, 2);
     assertLess(String(own[0]?.[1]["description"]).length, 4_100);
+    assertEquals(own[0]?.[1]["parameters"], { type: "object", properties: {} });
     const said = chunkText(agent.client.updatesOf(sessionId));
     assertStringIncludes(said, "a tool was left out: its name is not of 1 to 128 characters");
     assertStringIncludes(said, 'its tool "none" was left out: its input schema is not one of');

@@ -326,7 +326,7 @@ Deno.test({
       const notice of [
         'MCP server "run": was not started: running "bash" is not granted; add it to --allow-run.',
         'MCP server "net": was not connected: reaching mcp.example.com is not granted; add it to --allow-net.',
-        'MCP server "bad": url must be an absolute URL: current value is "mcp".',
+        'MCP server "bad": url must be an http or https URL: current value is "mcp".',
       ]
     ) assertStringIncludes(said, notice);
   },

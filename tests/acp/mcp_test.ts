@@ -162,7 +162,7 @@ for (
   const [type, mode, path] of [["http", "streamableHttp", "mcp"], ["sse", "sse", "sse"]] as const
 ) {
   Deno.test({
-    name: `a server is reached over ${type}`,
+    name: `a server is reached over ${type}, left alone by a cancel, and may go away`,
     ignore,
     fn: async () => {
       const port = freePort();
@@ -184,51 +184,48 @@ for (
         await using model = ModelServer.start([
           answer(call("e", "mcp__far__echo", { message: "hi" })),
           answer(text("Done.")),
+          answer(call("l", "mcp__far__trigger-long-running-operation", { duration: 60 })),
+          answer(call("g", "mcp__far__echo", { message: "anybody?" })),
+          answer(text("Over.")),
         ]);
         await using agent = await startAgent({ model });
+        const { client } = agent;
         const url = `http://127.0.0.1:${port}/${path}`;
         const sessionId = await agent.newSession({
           mcpServers: [{ type, name: "far", url, headers: [] }],
         });
-        await agent.client.prompt(sessionId, "go");
+        await client.prompt(sessionId, "go");
         assertEquals(results(model)["e"], "Echo: hi");
-      } finally {
+
+        const pending = client.prompt(sessionId, "wait");
+        await client.nextUpdate((update) => update["status"] === "in_progress");
+        const cancelled = performance.now();
+        await client.notify("session/cancel", { sessionId });
+        const answered = await pending;
+        assert(answered.type === "result", JSON.stringify(answered));
+        assertEquals(answered.result["stopReason"], "cancelled");
+        assertLess(answered.at - cancelled, 2_000);
+
         server.kill("SIGKILL");
+        await server.status;
+        assertEquals((await client.prompt(sessionId, "again")).type, "result");
+        const gone = results(model)["g"] ?? "";
+        assert(gone.startsWith("Error: "), gone);
+        const closing = performance.now();
+        await client.call("session/close", { sessionId });
+        assertLess(performance.now() - closing, 2_000);
+      } finally {
+        try {
+          server.kill("SIGKILL");
+        } catch {
+          // The test has done it.
+        }
         await reader.cancel();
         await server.status;
       }
     },
   });
 }
-
-Deno.test({
-  name: "20 sessions prompt at once, each with its own server, and nothing is left",
-  ignore,
-  fn: async () => {
-    const mark = newMark();
-    await using model = ModelServer.start([], {
-      respond: ({ body }) => {
-        const asked = /say (\d+)\./.exec(JSON.stringify(body))?.[1] ?? "none";
-        const result = toolResults(body)["e"];
-        return result === undefined
-          ? answer(call("e", `mcp__s${asked}__echo`, { message: asked }))
-          : answer(text(result));
-      },
-    });
-    await using agent = await startAgent({ model });
-    const { client } = agent;
-    const said = await Promise.all(Array.from({ length: 20 }, async (_, index) => {
-      const sessionId = await agent.newSession({
-        mcpServers: [everything(`s${index}`, mark)],
-      });
-      await client.prompt(sessionId, `say ${index}.`);
-      return chunkText(client.updatesOf(sessionId)).replaceAll(/MCP server[^\n]*\n*/g, "");
-    }));
-    assertEquals(said, said.map((_, index) => `Echo: ${index}`));
-    await client.close();
-    assertEquals(await processesLeft(mark), []);
-  },
-});
 
 function freePort(): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });

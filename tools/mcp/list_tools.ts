@@ -98,7 +98,11 @@ function read(one: unknown): ServerTool | string {
     description: text.length > LONGEST_DESCRIPTION
       ? `${text.slice(0, LONGEST_DESCRIPTION).toWellFormed()}…`
       : text.toWellFormed(),
-    inputSchema: JSON.parse(wellFormedJson(JSON.stringify(inputSchema))),
+    // Some providers refuse an object that does not list its properties.
+    inputSchema: {
+      properties: {},
+      ...JSON.parse(wellFormedJson(JSON.stringify(inputSchema))),
+    },
     readOnly: annotations?.readOnlyHint === true,
   };
 }

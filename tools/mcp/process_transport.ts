@@ -49,6 +49,8 @@ export class ProcessTransport implements Transport {
   // An async function, so that a program that is not there rejects.
   // deno-lint-ignore require-await
   async start(): Promise<void> {
+    // A session can be over before its servers are started, and nobody would end this one.
+    if (this.#closing) throw new Error("the session has ended");
     const { command, args, env, cwd, log } = this.#server;
     const child = new Deno.Command(command, {
       args: [...args],

@@ -9,6 +9,9 @@ const LONGEST_TEXT = 30_000;
 /** How long the images of one result may be together, in characters of base64. */
 const LONGEST_IMAGES = 5 * 1024 * 1024;
 
+/** What all model providers take. They refuse every request of a session that holds another. */
+const IMAGE_TYPES: readonly string[] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
 /** How many items of one result are looked at. */
 const MOST_ITEMS = 100;
 
@@ -56,11 +59,13 @@ function blockContent(block: Block): ToolContent {
 }
 
 function image(data: string, mimeType: string): ToolContent {
-  // Model providers refuse the whole request over an image that is none.
-  if (/^image\/[\w.+-]{1,50}$/.test(mimeType) && isBase64(data)) {
-    return { type: "image", data, mimeType };
+  const named = `an image, ${mimeType.slice(0, 100)}`;
+  if (!IMAGE_TYPES.includes(mimeType)) {
+    return note(`${named}: left out, since models take ${IMAGE_TYPES.join(", ")}`);
   }
-  return note(`an image, ${mimeType.slice(0, 100)}: left out, since it is not valid`);
+  return isBase64(data)
+    ? { type: "image", data, mimeType }
+    : note(`${named}: left out, since it is not valid base64`);
 }
 
 function isBase64(data: string): boolean {

@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Client } from "@modelcontextprotocol/client";
 import { ProcessTransport } from "../../../tools/mcp/process_transport.ts";
 
@@ -40,6 +40,17 @@ Deno.test({
     assertEquals(result.content, [{ type: "text", text: "Echo: hi" }]);
     await client.close();
   },
+});
+
+Deno.test("a server is not started once its session is over", async () => {
+  const transport = new ProcessTransport({
+    command: "true",
+    args: [],
+    env: { PATH: Deno.env.get("PATH") ?? "" },
+    cwd: Deno.cwd(),
+  });
+  await transport.close();
+  await assertRejects(() => transport.start(), Error, "the session has ended");
 });
 
 Deno.test("closing ends a server that ignores it, and what it started", async () => {
