@@ -2,14 +2,14 @@
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 
 /**
- * One update that says what two adjacent ones say, or undefined where only both can: chunks of
- * one kind of text, and output frames of one terminal.
+ * One update that says what two adjacent ones say, or undefined where only both can: text chunks
+ * of one message, and output frames of one terminal.
  */
 export function mergeUpdates(first: SessionUpdate, next: SessionUpdate): SessionUpdate | undefined {
   if (
     (first.sessionUpdate === "agent_message_chunk" ||
       first.sessionUpdate === "agent_thought_chunk") &&
-    next.sessionUpdate === first.sessionUpdate &&
+    next.sessionUpdate === first.sessionUpdate && next.messageId === first.messageId &&
     first.content.type === "text" && next.content.type === "text"
   ) {
     const text = first.content.text + next.content.text;

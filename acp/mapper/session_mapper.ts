@@ -2,9 +2,10 @@
 import type { CompactionUpdate, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { AgentEvent } from "../../session/agent_types.ts";
 import type { SessionCommand } from "../../session/commands/session_command.ts";
-import type { AssistantPart, EventData, EventOf, SessionEvent } from "../../session/events.ts";
+import type { AssistantPart, EventOf, SessionEvent } from "../../session/events.ts";
 import type { CallView, ResultView } from "../../tools/presentation.ts";
 import type { ToolResult } from "../../tools/tool.ts";
+import { compactionText, notice, retryNotice, usageUpdate } from "./_step_updates.ts";
 import { promptBlock } from "./prompt_content.ts";
 import {
   type CardContext,
@@ -46,6 +47,11 @@ export class SessionMapper {
   #compaction: string | undefined;
   /** The characters of the current answer that were streamed. */
   #streamed = 0;
+  /**
+   * The event that the current answer is named after. It is logged before the answer streams, so
+   * that a replay names it alike.
+   */
+  #answerSeq: number | undefined;
 
   /** `presenter` knows the tools of the session; `context` never changes while it lives. */
   constructor(presenter: Presenter, context: MapperContext) {
@@ -60,7 +66,7 @@ export class SessionMapper {
         return event.event.type === "user/message" ? [] : this.replay(event.event);
       case "delta":
         this.#streamed += event.text.length;
-        return [textChunk(event.part, event.text)];
+        return [this.#answerChunk(event.part, event.text, this.#answerSeq)];
       case "output":
         return this.#output(event.callId, event.data);
       case "commands":
@@ -74,10 +80,11 @@ export class SessionMapper {
       case "user/message":
         return event.data.content.map((part) => ({
           sessionUpdate: "user_message_chunk",
+          messageId: `user-${event.seq}`,
           content: promptBlock(part),
         }));
       case "assistant/message":
-        return this.#answer(event.data.parts);
+        return this.#answer(event.data.parts, event.seq);
       case "tool/call":
         return [this.#call(event)];
       case "approval/asked":
@@ -87,9 +94,9 @@ export class SessionMapper {
       case "tool/result":
         return this.#result(event);
       case "llm/retry":
-        return [...this.#answer(event.data.partial), textChunk("text", retryNotice(event))];
+        return this.#retry(event);
       case "session/notice":
-        return [textChunk("text", `${event.data.text}\n\n`)];
+        return [notice(event, `${event.data.text}\n\n`)];
       case "session/title":
         return [{
           sessionUpdate: "session_info_update",
@@ -111,10 +118,14 @@ export class SessionMapper {
         return [];
       case "turn/end":
         this.#streamed = 0;
+        this.#answerSeq = undefined;
         return this.#compactionUpdate({ status: "cancelled" }, true);
-      case "step/end":
-        return usageUpdate(event);
       case "step/start":
+        this.#answerSeq = event.seq;
+        return [];
+      case "step/end":
+        this.#answerSeq = undefined;
+        return usageUpdate(event);
       case "permission/preset":
       case "sandbox/mode":
       case "approval/policy":
@@ -127,8 +138,9 @@ export class SessionMapper {
     }
   }
 
-  #compacted({ data: { outcome } }: EventOf<"compact/end">): SessionUpdate[] {
-    if (!this.#context.compaction) return compactionText(outcome);
+  #compacted(event: EventOf<"compact/end">): SessionUpdate[] {
+    const { outcome } = event.data;
+    if (!this.#context.compaction) return compactionText(event);
     switch (outcome.type) {
       case "completed":
         return this.#compactionUpdate({
@@ -153,7 +165,14 @@ export class SessionMapper {
     return [{ sessionUpdate: "compaction_update", compactionId, ...patch }];
   }
 
-  #answer(parts: readonly AssistantPart[]): SessionUpdate[] {
+  #retry(event: EventOf<"llm/retry">): SessionUpdate[] {
+    const updates = this.#answer(event.data.partial, event.seq);
+    // What comes next is another answer.
+    this.#answerSeq = event.seq;
+    return [...updates, retryNotice(event)];
+  }
+
+  #answer(parts: readonly AssistantPart[], seq: number): SessionUpdate[] {
     let seen = this.#streamed;
     this.#streamed = 0;
     const updates: SessionUpdate[] = [];
@@ -161,9 +180,26 @@ export class SessionMapper {
       if (part.type === "tool_call") continue;
       const rest = part.text.slice(seen);
       seen = Math.max(0, seen - part.text.length);
-      if (rest !== "") updates.push(textChunk(part.type, rest));
+      if (rest !== "") {
+        updates.push(this.#answerChunk(part.type, rest, this.#answerSeq ?? seq));
+      }
     }
     return updates;
+  }
+
+  /** What is thought and what is said are two messages, however they alternate in one answer. */
+  #answerChunk(
+    part: "text" | "reasoning",
+    text: string,
+    seq: number | undefined,
+  ): SessionUpdate {
+    const kind = part === "text" ? "agent_message_chunk" : "agent_thought_chunk";
+    const name = part === "text" ? "message" : "thought";
+    return {
+      sessionUpdate: kind,
+      ...(seq !== undefined && { messageId: `${name}-${seq}` }),
+      content: { type: "text", text },
+    };
   }
 
   #call({ data }: EventOf<"tool/call">): SessionUpdate {
@@ -230,37 +266,6 @@ export class SessionMapper {
   }
 }
 
-/** For a client that does not show compactions. */
-function compactionText(outcome: EventData["compact/end"]["outcome"]): SessionUpdate[] {
-  switch (outcome.type) {
-    case "completed":
-      return [textChunk("text", "[The conversation so far was summarised to make room.]\n\n")];
-    case "failed":
-      return [textChunk("text", `[The conversation was not summarised: ${outcome.message}]\n\n`)];
-    case "cancelled":
-      return [];
-  }
-}
-
-/** The protocol has no usage without a window. */
-function usageUpdate({ data }: EventOf<"step/end">): SessionUpdate[] {
-  const { usage, contextWindow, cost } = data;
-  if (!usage || contextWindow === undefined) return [];
-  return [{
-    sessionUpdate: "usage_update",
-    used: usage.inputTokens + usage.outputTokens,
-    size: contextWindow,
-    ...(cost && { cost: { ...cost } }),
-  }];
-}
-
-function textChunk(part: "text" | "reasoning", text: string): SessionUpdate {
-  return {
-    sessionUpdate: part === "text" ? "agent_message_chunk" : "agent_thought_chunk",
-    content: { type: "text", text },
-  };
-}
-
 function commandsUpdate(commands: readonly SessionCommand[]): SessionUpdate {
   return {
     sessionUpdate: "available_commands_update",
@@ -270,11 +275,4 @@ function commandsUpdate(commands: readonly SessionCommand[]): SessionUpdate {
       ...(hint !== undefined && { input: { hint } }),
     })),
   };
-}
-
-function retryNotice({ data }: EventOf<"llm/retry">): string {
-  const seconds = (data.delayMs / 1000).toFixed(1);
-  const discarded = data.partial.length > 0 ? " What it had answered is discarded." : "";
-  return `\n\n[The model request failed: ${data.message}.${discarded} ` +
-    `Attempt ${data.attempt} of ${data.maxAttempts} in ${seconds} s]\n\n`;
 }

@@ -20,7 +20,11 @@ Deno.test("session/resume goes on with the conversation and replays nothing of i
   const answered = await second.prompt(sessionId, "Which word was it?");
   assertEquals(answered.type, "result");
   assertEquals(second.updatesOf(sessionId), [
-    { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "plum" } },
+    {
+      sessionUpdate: "agent_message_chunk",
+      messageId: second.updatesOf(sessionId)[0]?.["messageId"],
+      content: { type: "text", text: "plum" },
+    },
     { sessionUpdate: "usage_update", used: 15, size: 1_000_000 },
   ]);
   const sent = JSON.stringify(model.requests[1]?.body);
