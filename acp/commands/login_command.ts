@@ -6,6 +6,7 @@ import {
 import { checkProvider } from "../../session/model/check_provider.ts";
 import { isProviderId, type ProviderId, PROVIDERS } from "../../session/model/known_models.ts";
 import {
+  type Credentials,
   readCredentials,
   type StoredKey,
   withCredentials,
@@ -18,9 +19,8 @@ import type { ProgramCommand } from "./program_command.ts";
 /** The longest wait for the provider, in milliseconds. */
 const CHECK_MS = 5_000;
 
-const USAGE =
-  "usage: login [deepseek|anthropic|openai] [--base-url URL]; the key is asked for, or " +
-  "read from stdin";
+const USAGE = "usage: login [deepseek|anthropic|openai] [--base-url URL] [--model openai/NAME]; " +
+  "the key is asked for, or read from stdin";
 
 /** `login [PROVIDER] [--base-url URL]`. */
 export const loginCommand: ProgramCommand = async (args, surroundings) => {
@@ -41,9 +41,14 @@ export const loginCommand: ProgramCommand = async (args, surroundings) => {
     complain(id === "" ? USAGE : `the provider must be one of ${names()}; got "${id}"`);
     return 2;
   }
+  const { model } = settings;
+  if (model !== undefined && !(model.startsWith(`${id}/`) && model.length > id.length + 1)) {
+    complain(`--model must be ${id}/ and a name; got "${model}"`);
+    return 2;
+  }
   const stored = isTerminal
-    ? await askFor(id, given.baseUrl, settings.model, answers)
-    : entry(id, await answers.line() ?? "", given.baseUrl, settings.model);
+    ? await askFor(id, given.baseUrl, model, answers)
+    : entry(id, await answers.line() ?? "", given.baseUrl, model);
   if (stored === undefined) return cancelled(complain);
   const config = catalogueConfigFromEnv(withCredentials({}, { [id]: stored }));
   if (config.type === "invalid") {
@@ -67,6 +72,9 @@ export const loginCommand: ProgramCommand = async (args, surroundings) => {
   const kept = before.type === "found" ? before.credentials : {};
   await writeCredentials(path, { ...kept, [id]: stored });
   complain(`stored for ${PROVIDERS[id].label} in "${path}", which only you can read`);
+  if (!namesModel({ ...kept, [id]: stored }, surroundings.env)) {
+    complain("no model is named yet: log in again with --model openai/NAME, or set DSH_MODEL");
+  }
   const { keyVariable } = PROVIDERS[id];
   if (surroundings.env[keyVariable]) complain(`${keyVariable} is set as well, and wins`);
   return 0;
@@ -102,6 +110,16 @@ async function askFor(
   const key = await answers.askHidden(`Key (not shown${optional}): `);
   if (key === undefined) return undefined;
   return entry(id, key, url || undefined, name ? `${id}/${name}` : model);
+}
+
+/** Whether sessions would start with a model. */
+function namesModel(
+  stored: Credentials,
+  env: Readonly<Record<string, string>>,
+): boolean {
+  const read = catalogueConfigFromEnv(withCredentials(env, stored));
+  // What is wrong in the environment is named where the agent starts.
+  return read.type === "invalid" || read.config.defaultModel !== undefined;
 }
 
 /** A key for any server is stored with its address, so that it goes to no other. */

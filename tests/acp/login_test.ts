@@ -153,6 +153,11 @@ Deno.test("what is no provider, no address or no key is refused", async () => {
   const address = await login(world, KEY, "openai", "--base-url", "ftp://models");
   assertEquals(address.code, 1);
   assertStringIncludes(address.stderr, "an absolute http or https URL");
+  for (const model of ["gpt", "openai/", "deepseek/x"]) {
+    const named = await login(world, KEY, "openai", "--model", model);
+    assertEquals(named.code, 2);
+    assertStringIncludes(named.stderr, `--model must be openai/ and a name; got "${model}"`);
+  }
   const key = await login(world, "two words", "openai", "--base-url", "http://127.0.0.1:9");
   assertEquals(key.code, 1);
   assertEquals(key.stderr.includes("two words"), false);
@@ -163,6 +168,15 @@ Deno.test("what is no provider, no address or no key is refused", async () => {
   assertEquals(nobody.code, 2);
   assertStringIncludes(nobody.stderr, "usage: login");
   assertEquals(await Deno.stat(file(world)).catch(() => "missing"), "missing");
+});
+
+Deno.test("login says when there is still no model to start with", async () => {
+  await using model = ModelServer.start([]);
+  await using world = await startAgent();
+  const unnamed = await login(world, KEY, "openai", "--base-url", model.url);
+  assertEquals(unnamed.code, 0, unnamed.stderr);
+  assertStringIncludes(unnamed.stderr, "no model is named yet");
+  assertEquals((await loginTo(world, model)).stderr.includes("no model"), false);
 });
 
 Deno.test("the environment wins, and a stored key goes to no other address", () => {
