@@ -50,7 +50,11 @@ export async function checkStore(
       };
     }
     if (!await isThere(kv)) {
-      return { level: "ok", name, text: `none yet; they will be kept in "${kv}"` };
+      const parent = await nearest(kv);
+      const problem = canWrite(parent) ? await writeProblem(parent) : undefined;
+      return problem === undefined
+        ? { level: "ok", name, text: `none yet; they will be kept in "${kv}"` }
+        : { level: "fail", name, text: `cannot make "${kv}": ${problem}. Or ${ELSEWHERE}` };
     }
     // Before the store is open: closing any handle of the file gives up the locks on it.
     const problem = await openProblem(kv);

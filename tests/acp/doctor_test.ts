@@ -29,7 +29,8 @@ async function consult(
   try {
     await options.prepare?.(data);
     const flags = (options.flags ?? ["-A"]).map((flag) => flag.replace("{data}", data));
-    const end = await runCommand(["doctor", ...options.args ?? []], {
+    const args = (options.args ?? []).map((arg) => arg.replace("{data}", data));
+    const end = await runCommand(["doctor", ...args], {
       env: { ...surroundings, XDG_DATA_HOME: home, ...env },
       cwd: home,
       command: [Deno.execPath(), "run", "--no-lock", ...flags, join(ROOT, "mod.ts")],
@@ -137,6 +138,21 @@ Deno.test("doctor: a store that cannot be opened", async () => {
   });
   assertMatch(line(end, "data folder"), /^ok/);
   assertMatch(line(end, "sessions"), /^fail .*cannot open/);
+});
+
+Deno.test("doctor: a store that cannot be made", async () => {
+  let file = "";
+  const end = await consult({}, {
+    args: ["--kv={data}/file/sessions.kv"],
+    async prepare(data) {
+      file = join(data, "file");
+      await Deno.mkdir(data);
+      await Deno.writeTextFile(file, "");
+    },
+  });
+  assertEquals(end.code, 1);
+  assertMatch(line(end, "sessions"), /^fail .*cannot (?:make|write).*--kv/);
+  assert(line(end, "sessions").includes(file));
 });
 
 Deno.test("doctor: a data folder where a file stands", async () => {
