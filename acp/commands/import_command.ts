@@ -51,7 +51,11 @@ async function openSource(
 ): Promise<Source> {
   if (path === "-") return await spool(input, dataDirectory);
   const file = await Deno.open(path);
-  const { isFile } = await file.stat();
+  const { isFile, isDirectory } = await file.stat();
+  if (isDirectory) {
+    file.close();
+    throw new Error(`Cannot import "${path}" as it is a folder`);
+  }
   if (!isFile) return await spool(file.readable, dataDirectory);
   file.close();
   return {

@@ -235,7 +235,7 @@ Deno.test("export and import say in one line what they cannot do", async () => {
     [1, "there is none of this id", "export", "../.."],
     [2, "one argument", "import"],
     [1, "missing.jsonl", "import", "missing.jsonl"],
-    [1, "", "import", "."],
+    [1, ".", "import", "."],
   ];
   for (const [code, part, ...args] of cases) {
     const end = await at.run(...args);
