@@ -1,4 +1,5 @@
 /** How the agent is started: as this very program. */
+import { fileURLToPath } from "node:url";
 
 /** What a process was started from. */
 export interface ProgramFacts {
@@ -18,6 +19,18 @@ export function agentCommand(facts: ProgramFacts, flags: readonly string[]): rea
   if (standalone) return [execPath, ...flags];
   const kv = hasKv ? ["--unstable-kv"] : [];
   return [execPath, "run", "-A", ...kv, entry(mainModule), ...flags];
+}
+
+/** What a person types to start this program, with its own options. */
+export function typedCommand(facts: ProgramFacts, flags: readonly string[]): string {
+  const program = entry(facts.mainModule);
+  const path = program.startsWith("file:") ? fileURLToPath(program) : program;
+  const words = facts.standalone ? ["dsh-acp"] : ["deno", "run", "-A", path];
+  return [...words, ...flags].map(quoted).join(" ");
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./\\-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** A module of JSR is started by its name: as a plain URL it would be no package. */

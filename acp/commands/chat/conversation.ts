@@ -17,7 +17,11 @@ export type TurnOutcome =
 /** A session that is not open, and how it is found. */
 export type SessionSearch =
   | { readonly type: "found"; readonly session: Pick<SessionInfo, "sessionId" | "cwd"> }
+  | { readonly type: "none" }
   | { readonly type: "ambiguous"; readonly count: number };
+
+/** The length of a whole id: what is shorter is the beginning of one. */
+const ID_LENGTH = 36;
 
 /** Talks to the agent. Its methods reject with what {@linkcode problemText} explains. */
 export class Conversation {
@@ -98,6 +102,7 @@ export class Conversation {
       cursor = page.nextCursor ?? undefined;
     } while (cursor !== undefined);
     if (found.length > 1) return { type: "ambiguous", count: found.length };
+    if (found.length === 0 && id.length < ID_LENGTH) return { type: "none" };
     // One that was never prompted is not listed; the agent knows whether there is one.
     return { type: "found", session: found[0] ?? { sessionId: id, cwd: this.#cwd } };
   }

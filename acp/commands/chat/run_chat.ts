@@ -1,7 +1,7 @@
 /** `chat`: a conversation with the agent in a terminal, over the protocol that editors speak. */
 import { PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
 import { stripControl } from "../../../tools/control_text.ts";
-import { agentCommand, mayDoEverything, type ProgramFacts } from "./agent_command.ts";
+import { agentCommand, mayDoEverything, type ProgramFacts, typedCommand } from "./agent_command.ts";
 import { splitLines, startAgentProcess } from "./agent_process.ts";
 import { Chat } from "./chat.ts";
 import { readChatArguments } from "./_chat_arguments.ts";
@@ -10,6 +10,7 @@ import { Drawing } from "./drawing.ts";
 import { type Input, lineInput } from "./input.ts";
 import { palette as makePalette } from "./_palette.ts";
 import { Questions } from "./questions.ts";
+import { safeText } from "./_safe_text.ts";
 import { Screen, type ScreenOutput } from "./screen.ts";
 import { terminalInput } from "./terminal_input.ts";
 
@@ -91,7 +92,8 @@ export async function runChat(args: readonly string[], given: ChatSurroundings):
   const code = await Promise.race([stopped, died, converse()]);
   over = true;
   if (input.interactive && code === 0 && conversation.prompted) {
-    say(`${palette.dim(`Go on with: dsh-acp chat --resume ${conversation.sessionId}`)}\n`);
+    const command = safeText(typedCommand(given.program, given.flags));
+    say(`${palette.dim(`Go on with: ${command} chat --resume ${conversation.sessionId}`)}\n`);
   }
   return code;
 

@@ -56,6 +56,9 @@ export async function loadSession(
     case "found":
       await conversation.load(search.session, { replay });
       return "done";
+    case "none":
+      say(`No session has an id that starts with "${safeText(id)}"; /sessions lists them\n`);
+      return "failed";
     case "ambiguous":
       say(`${search.count} sessions have an id that starts with "${safeText(id)}"\n`);
       return "failed";
