@@ -127,7 +127,8 @@ ${commands.join("\n")}
 Options:
 ${options.join("\n")}
 
-Models: DEEPSEEK_API_KEY, or OPENAI_BASE_URL (any OpenAI-compatible server) and OPENAI_API_KEY.
+Models: DEEPSEEK_API_KEY, ANTHROPIC_API_KEY, or OPENAI_BASE_URL (any OpenAI-compatible server) with
+DSH_MODEL and, where the server wants one, OPENAI_API_KEY.
 A prompt that starts with ! runs the rest as a command, without a model.
 DSH_QUESTION_TIMEOUT is how long a question to you stays open, in seconds (600).
 DENO_KV_ACCESS_TOKEN is the token of a remote store; DSH_KV_TIMEOUT, how long it is waited for (10).

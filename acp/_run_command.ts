@@ -16,6 +16,8 @@ export interface CommandEdge {
   readonly now: () => number;
   readonly stdin: typeof Deno.stdin;
   readonly stdout: Pick<typeof Deno.stdout, "writable" | "isTerminal">;
+  /** Writes to stdout; says nothing where its reader is gone. */
+  readonly print: (text: string) => void;
   /** Writes to stdout at once. */
   readonly write: (bytes: Uint8Array) => number;
   /** Writes to stderr at once. */
@@ -41,10 +43,7 @@ export async function runCommand(
   invocation: CommandInvocation,
   edge: CommandEdge,
 ): Promise<number> {
-  const { env, granted, complain } = edge;
-  const print = (text: string): void => {
-    edge.write(new TextEncoder().encode(text));
-  };
+  const { env, granted, complain, print } = edge;
   switch (invocation.type) {
     case "completions": {
       const { completionsCommand } = await import("./commands/completions_command.ts");

@@ -28,7 +28,12 @@ const granted: PermissionQuery = (descriptor) =>
 /** Runs the program to its end and exits the process. */
 export async function serve(stdout: Stdout): Promise<void> {
   const print = (text: string): void => {
-    stdout.writeSync(new TextEncoder().encode(text));
+    try {
+      stdout.writeSync(new TextEncoder().encode(text));
+    } catch (error) {
+      // Whoever closed the pipe, as `head` does, has read enough.
+      if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+    }
   };
   const env = readEnvironment(granted, {
     all: () => Deno.env.toObject(),
@@ -47,7 +52,7 @@ export async function serve(stdout: Stdout): Promise<void> {
     case "completions":
     case "program":
     case "doctor":
-      return Deno.exit(await runCommand(invocation, env, stdout));
+      return Deno.exit(await runCommand(invocation, { env, stdout, print }));
     case "serve": {
       const { model } = invocation.settings;
       const models = catalogueConfigFromEnv(env, model === undefined ? {} : { model });
@@ -78,15 +83,18 @@ export async function serve(stdout: Stdout): Promise<void> {
 /** Does what was asked for instead of serving. Resolves with the exit code. */
 async function runCommand(
   invocation: CommandInvocation,
-  env: Readonly<Record<string, string>>,
-  stdout: Stdout,
+  { env, stdout, print }: {
+    readonly env: Readonly<Record<string, string>>;
+    readonly stdout: Stdout;
+    readonly print: (text: string) => void;
+  },
 ): Promise<number> {
   const command = await later("./_run_command.ts").catch((error: Error) => {
     // A checkout without --allow-read.
     const [reason] = error.message.split(", run again");
     const what = `Deno gives no access to the program's own files (${reason}): add --allow-read`;
     if (invocation.type !== "doctor") return complain(what);
-    stdout.writeSync(new TextEncoder().encode(`fail  permissions  ${what}\n`));
+    print(`fail  permissions  ${what}\n`);
   });
   if (!command) return 1;
   return await command.runCommand(invocation, {
@@ -98,6 +106,7 @@ async function runCommand(
     now: Date.now,
     stdin: Deno.stdin,
     stdout: Deno.stdout,
+    print,
     write: (bytes) => stdout.writeSync(bytes),
     writeError: (bytes) => Deno.stderr.writeSync(bytes),
     complain,

@@ -88,6 +88,11 @@ export function readSettings({ args, env, os }: Surroundings): Invocation {
   const flags = new Map<string, string>();
   const command: { name?: CommandName; args: string[] } = { args: [] };
   for (let index = 0; index < args.length; index++) {
+    // What follows `--` belongs to the command, whatever it looks like.
+    if (command.name !== undefined && args[index] === "--") {
+      command.args.push(...args.slice(index));
+      break;
+    }
     const [name = "", inline] = splitFlag(args[index]!);
     if (name === "--help" || name === "-h") return { type: "help" };
     if (name === "--version" || name === "-V") return { type: "version" };
@@ -100,7 +105,11 @@ export function readSettings({ args, env, os }: Surroundings): Invocation {
         command.args.push(args[index]!);
         continue;
       }
-      return invalid(`unknown option "${args[index]}"; --help lists the options`);
+      return invalid(
+        name.startsWith("-")
+          ? `unknown option "${args[index]}"; --help lists the options`
+          : `unknown command "${args[index]}"; --help lists the commands`,
+      );
     }
     const value = inline ?? args[++index];
     if (value === undefined || value === "") return invalid(`${name} needs a value`);

@@ -144,7 +144,8 @@ Deno.test("chat ends with a code that says how it went", async () => {
     [["/model nothing", "two"], [], 1, /\/model must be one of .*; got "nothing"/],
     [["/load"], [], 1, /\/load needs the id of a session/],
     [["/help", "/quit", "two"], [], 0, /\/sessions/],
-    [[], ["--resume", "nothing", "two"], 1, /sessionId/],
+    [[], ["--resume", "nothing", "two"], 1, /No session has an id that starts with "nothing"/],
+    [[], ["--resume", crypto.randomUUID(), "two"], 1, /sessionId/],
     [[], ["--resume"], 2, /--resume needs the id of a session/],
     [[], ["--yes", "two"], 2, /chat takes --resume ID and a prompt; got "--yes"/],
     [[], [" "], 2, /the prompt must not be empty/],
@@ -155,6 +156,14 @@ Deno.test("chat ends with a code that says how it went", async () => {
     assertMatch(end.text + end.stderr, said);
   }
   assertEquals(model.left, 1);
+});
+
+Deno.test("what follows -- is the prompt, even where it looks like an option", async () => {
+  await using model = ModelServer.start([answer(text("Of course."))]);
+  await using world = await startAgent({ model });
+  const end = await chat(world, [], "chat", "--", "--help", "--model");
+  assertEquals([end.code, end.text], [0, "Of course.\n"], end.stderr);
+  assertStringIncludes(JSON.stringify((await model.request(0)).body), "--help --model");
 });
 
 Deno.test("chat names an agent that ends by itself", async () => {

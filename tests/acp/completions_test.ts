@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { PROVIDERS } from "../../session/model/known_models.ts";
 import { COMMANDS } from "../../acp/_command_line.ts";
+import { programCommand } from "../helpers/program.ts";
 import { runCommand } from "../helpers/run_command.ts";
 
 // No home: what is printed depends on no setting.
@@ -80,4 +81,20 @@ Deno.test("completions: another shell is refused", async () => {
 
 Deno.test("login is completed with the providers there are", () => {
   assertEquals<readonly string[]>(COMMANDS.login.choices, Object.keys(PROVIDERS));
+});
+
+Deno.test({
+  name: "what nobody reads any more is no failure",
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    for (const args of [["--help"], ["--version"], ["completions", "bash"]]) {
+      const command = [...programCommand(), ...args];
+      // The reader is gone before the program starts to write.
+      const script = 'exec 3> >(:); sleep 0.1; "$@" >&3';
+      const { code, stderr } = await new Deno.Command("bash", {
+        args: ["-c", script, "bash", ...command],
+      }).output();
+      assertEquals([code, new TextDecoder().decode(stderr)], [0, ""], args.join(" "));
+    }
+  },
 });

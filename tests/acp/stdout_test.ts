@@ -28,6 +28,7 @@ Deno.test("an invalid flag is one line on stderr and exit code 2", async () => {
   for (
     const [args, words] of [
       [["--modle", "x"], 'unknown option "--modle"'],
+      [["docter"], 'unknown command "docter"'],
       [["--kv"], "--kv needs a value"],
       [["--permission-mode", "yolo"], 'must be workspace-write or danger-full-access; got "yolo"'],
     ] as const
