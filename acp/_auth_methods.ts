@@ -10,5 +10,7 @@ export const AUTH_METHODS: readonly AuthMethod[] = [{
 }, {
   id: "api-key",
   name: "API key in the environment",
-  description: "Set DEEPSEEK_API_KEY, or OPENAI_BASE_URL and OPENAI_API_KEY, for the agent",
+  description:
+    "Set DEEPSEEK_API_KEY or ANTHROPIC_API_KEY, or OPENAI_BASE_URL, DSH_MODEL and, where the " +
+    "server wants one, OPENAI_API_KEY, for the agent",
 }];

@@ -2,6 +2,7 @@
 import type { TurnErrorCode } from "../events.ts";
 import { type ErrorFacts, factsOf } from "./_error_facts.ts";
 import { retryAfterMs } from "./_retry_after.ts";
+import { connectionProblem, errorWords } from "./_connection_words.ts";
 import { oneLine, scrub } from "./_scrub.ts";
 import type { ModelFailure } from "./model.ts";
 import type { Secret } from "./secret.ts";
@@ -177,15 +178,7 @@ function failureOfStreamError(
 }
 
 function failureOfConnection(error: Error, endpoint: Endpoint): ModelFailure {
-  const chain: string[] = [];
-  for (
-    let cause: unknown = error;
-    cause instanceof Error && chain.length < 8;
-    cause = cause.cause
-  ) {
-    chain.push(`${cause.name}: ${cause.message}`);
-  }
-  const words = chain.join("\n");
+  const words = errorWords(error);
   const where = originOf(endpoint.baseUrl);
   const start = `Cannot reach ${name(endpoint)} at ${where}`;
   if (/NotCapable/.test(words)) {
@@ -199,8 +192,8 @@ function failureOfConnection(error: Error, endpoint: Endpoint): ModelFailure {
   if (/timed? ?out/i.test(words)) {
     return fail("timeout", true, endpoint, start, { detail: "the connection timed out" });
   }
-  const known = CONNECTION_ERRORS.find(([pattern]) => pattern.test(words));
-  if (known) return fail("transport", true, endpoint, start, { detail: known[1] });
+  const known = connectionProblem(words);
+  if (known) return fail("transport", true, endpoint, start, { detail: known });
   if (/response body|successful response|body from connection/i.test(words)) {
     return cutOff(endpoint);
   }
@@ -211,17 +204,6 @@ function failureOfConnection(error: Error, endpoint: Endpoint): ModelFailure {
     detail: error.message,
   });
 }
-
-const CONNECTION_ERRORS: readonly (readonly [RegExp, string])[] = [
-  [/connection refused|ECONNREFUSED/i, "the connection was refused"],
-  [/dns error|lookup address|ENOTFOUND|EAI_AGAIN/i, "the host name was not found"],
-  [/certificate|tls|ssl/i, "the TLS connection failed"],
-  [/unreachable/i, "the network is unreachable"],
-  [
-    /connection (?:was )?(?:closed|reset|aborted)|broken pipe|ECONNRESET/i,
-    "the connection was closed",
-  ],
-];
 
 interface FailureDetails {
   readonly detail?: string | undefined;

@@ -1,5 +1,6 @@
 /** Whether a provider answers, and takes the key: the cheapest request there is. */
 import type { ProviderConfig } from "./catalogue_config.ts";
+import { connectionProblem, errorWords } from "./_connection_words.ts";
 
 /** What was found. */
 export type ProviderCheck =
@@ -66,5 +67,6 @@ function modelIds(text: string): readonly string[] | undefined {
 function reasonOf(error: unknown, timeoutMs: number): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === "TimeoutError") return `no answer within ${timeoutMs / 1_000} s`;
-  return error.message.replace(/^error sending request for url \(\S*\): /, "");
+  const known = connectionProblem(errorWords(error));
+  return known ?? error.message.replace(/^error sending request for url \(\S*\): /, "");
 }

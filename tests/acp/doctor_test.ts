@@ -118,6 +118,22 @@ Deno.test("doctor: a provider that hangs holds nobody up", async () => {
   assertMatch(line(end, "model"), /^fail .*no answer within 5 s/);
 });
 
+Deno.test("doctor: a provider that is not there is told in words", async () => {
+  const closed = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = closed.addr;
+  closed.close();
+  for (
+    const [url, words] of [
+      [`http://127.0.0.1:${port}`, "the connection was refused"],
+      ["http://nowhere.invalid", "the host name was not found"],
+    ] as const
+  ) {
+    const end = await consult({ DEEPSEEK_API_KEY: KEY, DEEPSEEK_BASE_URL: url });
+    assertEquals(end.code, 1);
+    assertStringIncludes(line(end, "model"), `does not answer (${words})`);
+  }
+});
+
 Deno.test("doctor: without a model, and with settings that are wrong", async () => {
   const end = await consult({ DSH_LOG: "loud" });
   assertEquals(end.code, 1);
