@@ -14,7 +14,11 @@ export const importCommand: StoreCommand = async (args, store, surroundings) => 
   switch (result.type) {
     case "imported": {
       const { id, cwd } = result.header;
-      print(`Imported the session ${id} of ${JSON.stringify(cwd)}: ${result.events} events\n`);
+      print(
+        `Imported the session ${id} of ${JSON.stringify(cwd)}: ${result.events} ${
+          result.events === 1 ? "event" : "events"
+        }\n`,
+      );
       return 0;
     }
     case "exists":

@@ -1,8 +1,8 @@
 /** What went wrong, and how to say it to a person. */
 import type { TurnErrorCode } from "../events.ts";
 import { type ErrorFacts, factsOf } from "./_error_facts.ts";
-import { retryAfterMs } from "./_retry_after.ts";
 import { connectionProblem, errorWords } from "./_connection_words.ts";
+import { retryAfterMs } from "./_retry_after.ts";
 import { oneLine, scrub } from "./_scrub.ts";
 import type { ModelFailure } from "./model.ts";
 import type { Secret } from "./secret.ts";

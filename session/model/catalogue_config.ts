@@ -158,7 +158,7 @@ function modelRef(source: string, text: string, problems: string[]): KnownRef | 
   if (isProviderId(provider) && /^[\x21-\x7e]+$/.test(model)) {
     const facts = modelFacts(
       query,
-      (problem) => problems.push(`Cannot use ${source} as of ${provider}/${model} ${problem}`),
+      (problem) => problems.push(`Cannot use ${source}: of ${provider}/${model}, ${problem}`),
     );
     return { provider, model, facts };
   }
