@@ -187,7 +187,7 @@ Deno.test({
     const deep = await agent.newSession();
     const other = await agent.newSession();
     const nest = "cd $TMPDIR; path=$(printf 'd/%.0s' {1..1000}); " +
-      "for i in {1..15}; do mkdir -p $path; cd $path; done 2> /dev/null; true";
+      "for i in {1..12}; do mkdir -p $path; cd $path; done 2> /dev/null; true";
     await shownBy(agent.client, deep, nest);
     const closed = await agent.client.request("session/close", { sessionId: deep });
     assertEquals(closed.type, "result");
