@@ -1,3 +1,9 @@
+/** How many folders deep a tree may be to be removed at once. */
+const MAX_DEPTH = 200;
+
+/** How long the names down to a folder may be together: a path has an end, at 4,096 bytes. */
+const MAX_LENGTH = 1_000;
+
 /**
  * Removes a folder with all that is in it, also what a command has made unwritable for its owner.
  * Nothing there is fine. Links are removed, never followed.
@@ -6,18 +12,37 @@
  */
 export async function removeTree(path: string): Promise<void> {
   try {
+    if ((await Deno.lstat(path)).isDirectory) await flatten(path);
     await Deno.remove(path, { recursive: true });
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return;
-    await openFolders(path);
-    await Deno.remove(path, { recursive: true });
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
   }
 }
 
-async function openFolders(path: string): Promise<void> {
-  if (!(await Deno.lstat(path)).isDirectory) return;
-  await Deno.chmod(path, 0o700);
-  for await (const { name } of Deno.readDir(path)) await openFolders(`${path}/${name}`);
+/**
+ * Opens all folders of a tree, and moves up those that lie deep: Deno removes a tree by recursion,
+ * and one of some thousand levels overflows its stack, which ends the process.
+ */
+async function flatten(root: string): Promise<void> {
+  const folders = [{ path: root, depth: 0 }];
+  for (let folder = folders.pop(); folder; folder = folders.pop()) {
+    await Deno.chmod(folder.path, 0o700).catch(() => {
+      // Not ours: the removal says so.
+    });
+    // The names first: what is moved up must not be met again.
+    const entries = await Array.fromAsync(Deno.readDir(folder.path));
+    for (const entry of entries.filter(({ isDirectory }) => isDirectory)) {
+      let path = `${folder.path}/${entry.name}`;
+      let depth = folder.depth + 1;
+      if (depth > MAX_DEPTH || path.length > root.length + MAX_LENGTH) {
+        await Deno.chmod(path, 0o700);
+        const up = `${root}/${crypto.randomUUID()}`;
+        await Deno.rename(path, up);
+        [path, depth] = [up, 1];
+      }
+      folders.push({ path, depth });
+    }
+  }
 }
 
 /**

@@ -7,6 +7,18 @@ const MAX_REPOSITORIES = 64;
 /** How many folders deep the name of a submodule goes. */
 const MODULE_DEPTH = 4;
 
+/**
+ * How many folders with submodules and worktrees are looked into. Each costs mounts; where there are
+ * more, what holds them is protected as one.
+ */
+const MAX_FOLDERS = 256;
+
+/** How many lines of `.gitmodules` are followed. */
+const MAX_SUBMODULES = 512;
+
+/** No pointer of git's is as long; of `.gitmodules` no more is needed. In bytes. */
+const MAX_BYTES = 256_000;
+
 /** Where git finds what it runs; all paths absolute. */
 export interface GitPlaces {
   /** What must not be written: hooks, configuration, and the files that say where these are. */
@@ -29,6 +41,7 @@ export interface GitPlaces {
 export function gitPlaces(root: string, nested: readonly string[] = []): GitPlaces {
   const paths = new Set<string>();
   const pointers = new Map<string, string | undefined>();
+  let left = MAX_FOLDERS;
 
   function follow(pointer: string): void {
     if (pointers.has(pointer)) return;
@@ -36,6 +49,7 @@ export function gitPlaces(root: string, nested: readonly string[] = []): GitPlac
     pointers.set(pointer, target);
     // A link cannot be mounted over, only what it leads to: it is looked at afterwards.
     if (kindOf(pointer) === "file") paths.add(pointer);
+    else if (isFile(pointer)) paths.add(existing(pointer) ?? pointer);
     if (target !== undefined) addRepository(target);
   }
 
@@ -43,10 +57,16 @@ export function gitPlaces(root: string, nested: readonly string[] = []): GitPlac
     if (paths.has(join(folder, "config"))) return;
     paths.add(join(folder, "hooks")).add(join(folder, "config"));
     addWorktree(folder);
-    for (const name of foldersIn(join(folder, "worktrees"))) {
-      addWorktree(join(folder, "worktrees", name));
+    const worktrees = join(folder, "worktrees");
+    for (const name of foldersIn(worktrees)) {
+      if (left-- <= 0) {
+        paths.add(worktrees);
+        break;
+      }
+      addWorktree(join(worktrees, name));
     }
-    addModules(join(folder, "modules"), MODULE_DEPTH);
+    const modules = join(folder, "modules");
+    if (!addModules(modules, MODULE_DEPTH)) paths.add(modules);
   }
 
   /** Only what exists: an empty `commondir`, made to be protected, would break the repository. */
@@ -57,13 +77,18 @@ export function gitPlaces(root: string, nested: readonly string[] = []): GitPlac
     if (kindOf(common) !== "missing") follow(common);
   }
 
-  /** The name of a submodule may hold slashes, and its repository lies as deep. */
-  function addModules(folder: string, depth: number): void {
+  /**
+   * The name of a submodule may hold slashes, and its repository lies as deep. False where there
+   * are too many.
+   */
+  function addModules(folder: string, depth: number): boolean {
     for (const name of depth > 0 ? foldersIn(folder) : []) {
+      if (left-- <= 0) return false;
       const inner = join(folder, name);
       if (kindOf(join(inner, "HEAD")) !== "missing") addRepository(inner);
-      else addModules(inner, depth - 1);
+      else if (!addModules(inner, depth - 1)) return false;
     }
+    return true;
   }
 
   for (const folder of [root, ...nested]) {
@@ -90,7 +115,7 @@ export function gitPlaces(root: string, nested: readonly string[] = []): GitPlac
  */
 export function nestedRepositories(root: string): string[] {
   const real = existing(root) ?? root;
-  return [...new Set([...foldersIn(real), ...submodules(real)])]
+  return [...new Set([...submodules(real), ...foldersIn(real)])]
     .map((path) => existing(join(real, path)))
     .filter((path) => path !== undefined && path !== real && isInside(path, real))
     .filter((path): path is string => kindOf(join(path!, ".git")) !== "missing")
@@ -100,9 +125,9 @@ export function nestedRepositories(root: string): string[] {
 /** The paths in `.gitmodules` (gitmodules(5)). */
 function submodules(root: string): string[] {
   try {
-    const text = Deno.readTextFileSync(join(root, ".gitmodules"));
+    const text = shortText(join(root, ".gitmodules")) ?? "";
     return [...text.matchAll(/^[ \t]*path[ \t]*=[ \t]*"?([^"\r\n]+?)"?[ \t]*$/gm)]
-      .map((match) => match[1]!);
+      .slice(0, MAX_SUBMODULES).map((match) => match[1]!);
   } catch {
     // There are none.
     return [];
@@ -112,9 +137,10 @@ function submodules(root: string): string[] {
 /** The folder that a `.git` (`gitdir: path`, or a link) or a `commondir` names; it may be missing. */
 function pointedFolder(pointer: string): string | undefined {
   try {
-    const path = kindOf(pointer) === "link"
+    // Git reads through a link to a file.
+    const path = kindOf(pointer) === "link" && !isFile(pointer)
       ? Deno.readLinkSync(pointer)
-      : /^(?:gitdir:)?[ \t]*([^\r\n]+)[\r\n]*$/.exec(Deno.readTextFileSync(pointer))?.[1];
+      : /^(?:gitdir:)?[ \t]*([^\r\n]+)[\r\n]*$/.exec(shortText(pointer) ?? "")?.[1];
     if (path === undefined) return undefined;
     const target = resolve(dirname(pointer), path);
     return existing(target) ?? target;
@@ -137,6 +163,22 @@ function kindOf(path: string): "missing" | "file" | "folder" | "link" {
     // Missing, or below a file.
     return "missing";
   }
+}
+
+/** Whether there is an ordinary file, links followed. */
+function isFile(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    // Missing, or a link in a circle.
+    return false;
+  }
+}
+
+/** The text of an ordinary file. A pipe would be waited for, and all sessions with it. */
+function shortText(path: string): string | undefined {
+  const info = Deno.statSync(path);
+  return info.isFile && info.size <= MAX_BYTES ? Deno.readTextFileSync(path) : undefined;
 }
 
 function foldersIn(folder: string): string[] {

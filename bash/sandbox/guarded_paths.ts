@@ -7,8 +7,8 @@ import { type GitPlaces, gitPlaces } from "./git_places.ts";
 export interface GuardedPaths extends GitPlaces {
   /** What they were found for. */
   readonly policy: SandboxPolicy;
-  /** Those of the paths where there is something. */
-  readonly present: ReadonlySet<string>;
+  /** Those of the paths where there is something, with links resolved: a link can be replaced. */
+  readonly present: ReadonlyMap<string, string>;
 }
 
 /**
@@ -31,7 +31,11 @@ export function guardedPaths(
     }
     for (const [pointer, target] of places.pointers) pointers.set(pointer, target);
   }
-  const present = new Set([...paths].filter((path) => existing(path) !== undefined));
+  const present = new Map<string, string>();
+  for (const path of paths) {
+    const real = existing(path);
+    if (real !== undefined) present.set(path, real);
+  }
   return { policy, paths, present, pointers };
 }
 

@@ -32,8 +32,10 @@ export function sealNewPaths(before: GuardedPaths, after: GuardedPaths): string[
     if (!isNew || !inRoots(dirname(pointer)) || target !== undefined && inRoots(target)) continue;
     if (attempt(() => Deno.removeSync(pointer))) changed.push(pointer);
   }
-  for (const path of after.present) {
-    if (before.present.has(path) || after.pointers.has(path) || !inRoots(dirname(path))) continue;
+  for (const [path, real] of after.present) {
+    if (before.present.get(path) === real || after.pointers.has(path) || !inRoots(dirname(path))) {
+      continue;
+    }
     const isConfig = /^config(?:\.worktree)?$/.test(basename(path));
     if (attempt(() => isConfig ? sealConfig(path) : disarm(path))) changed.push(path);
   }
@@ -62,11 +64,8 @@ function disarm(path: string): boolean {
     // Git's own samples do not run under their names.
     if (entry.name.endsWith(".sample") && entry.isFile) continue;
     const inner = join(path, entry.name);
-    if (entry.isDirectory) changed = disarm(inner) || changed;
-    else if (entry.isSymlink) {
-      Deno.removeSync(inner);
-      changed = true;
-    } else changed = disarmFile(inner, Deno.lstatSync(inner)) || changed;
+    // One that cannot be changed, as its path is too long, must not save the others.
+    changed = attempt(() => disarm(inner)) || changed;
   }
   return changed;
 }
@@ -81,18 +80,26 @@ function disarmFile(path: string, info: Deno.FileInfo): boolean {
 /** Rewrites a git configuration without what could run a program; false where there is nothing of that. */
 function sealConfig(path: string): boolean {
   const info = Deno.lstatSync(path);
-  if (!info.isFile) {
-    Deno.removeSync(path, { recursive: true });
+  if (info.isDirectory) {
+    // Git reads none. It is moved away: removing a tree takes time, and a stack as deep as the tree.
+    Deno.renameSync(path, `${path}.${crypto.randomUUID()}`);
     return true;
   }
-  const text = Deno.readTextFileSync(path);
-  const safe = harmlessConfig(text);
+  if (!info.isFile) {
+    Deno.removeSync(path);
+    return true;
+  }
+  const text = info.size > MAX_CONFIG ? undefined : Deno.readTextFileSync(path);
+  const safe = harmlessConfig(text ?? "");
   if (safe === text) return false;
   // The old name is given up first: another hard link to it would stay writable.
   Deno.removeSync(path);
   Deno.writeTextFileSync(path, safe, { createNew: true });
   return true;
 }
+
+/** What is longer is no configuration that somebody wrote. In bytes. */
+const MAX_CONFIG = 1_000_000;
 
 const SECTION = /^\s*\[([\w.-]+)(?:\s+"(?:[^"\\\n]|\\.)*")?\]\s*$/;
 const SETTING = /^\s*([\w-]+)\s*(?:=\s*(.*))?$/;
@@ -124,7 +131,7 @@ function harmlessConfig(text: string): string {
     }
     const [, key = "", value = ""] = SETTING.exec(line) ?? [];
     // A value that goes on in the next line, or a transport helper (`ext::sh -c ...`).
-    if (value.endsWith("\\") || value.includes("::")) return false;
+    if (value.endsWith("\\") || value.replaceAll('"', "").includes("::")) return false;
     return Object.hasOwn(HARMLESS, section) && HARMLESS[section]!.test(key.toLowerCase());
   });
   return kept.join("\n");

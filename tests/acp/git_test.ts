@@ -16,6 +16,10 @@ const PLANTED: Readonly<Record<string, string>> = {
     "ln -s $TMPDIR/x/.git .git",
   "common": "git init -q . && git init -q x && cp planted x/.git/config && " +
     "echo ../x/.git > .git/commondir",
+  "link to a pointer": "mkdir -p a/b && git init -q a/b/x && cp planted a/b/x/.git/config && " +
+    "echo 'gitdir: a/b/x/.git' > dot && ln -s dot .git",
+  "link to a common folder": "git init -q . && mkdir -p a/b && git init -q a/b/x && " +
+    "cp planted a/b/x/.git/config && echo ../a/b/x/.git > to && ln -s ../to .git/commondir",
   "bare": "git init -q --bare . && cp planted config",
 };
 
@@ -105,5 +109,88 @@ Deno.test({
       "touch new && git add new && git -C beside status --short && git -C lib/sub status " +
       "--short && git -C tree status --short && echo fine";
     assertEquals(await shownBy(agent.client, sessionId, fine), "fine\n");
+  },
+});
+
+Deno.test({
+  name: "a link among what git reads is not replaced by something that runs",
+  ignore: !LINUX,
+  fn: async () => {
+    const tries: Readonly<Record<string, readonly [before: string, command: string]>> = {
+      "hooks": [
+        "mkdir kept && rm -r .git/hooks && ln -s ../kept .git/hooks",
+        "rm .git/hooks && mkdir .git/hooks && cp evil .git/hooks/post-index-change",
+      ],
+      "config": [
+        "mv .git/config kept && ln -s ../kept .git/config",
+        "rm .git/config && cp planted .git/config",
+      ],
+    };
+    for (const [name, [before, command]] of Object.entries(tries)) {
+      await using model = ModelServer.start([]);
+      await using agent = await startAgent({ model });
+      const marker = join(agent.workspace, "..", "ran");
+      const evil = `#!/bin/sh\ntouch ${marker}\n`;
+      await Deno.writeTextFile(agent.path("evil"), evil, { mode: 0o755 });
+      await Deno.writeTextFile(
+        agent.path("planted"),
+        `[core]\nfsmonitor = ${agent.path("evil")}\n`,
+      );
+      const bash = (script: string) =>
+        new Deno.Command("bash", { args: ["-c", script], cwd: agent.workspace }).output();
+      assert((await bash(`git init -q . && ${before}`)).success);
+      const sessionId = await agent.newSession();
+      assertEquals(await shownBy(agent.client, sessionId, command), "", name);
+      await bash("git status && git add evil");
+      await assertRejects(() => Deno.stat(marker), Deno.errors.NotFound, undefined, name);
+    }
+  },
+});
+
+/** What keeps a program busy or waiting that looks at it carelessly. */
+const ODD: Readonly<Record<string, string>> = {
+  "a pipe for .git": "mkfifo .git",
+  "a pipe for commondir": "git init -q . && mkfifo .git/commondir",
+  "a pipe for config": "git init -q . && rm .git/config && mkfifo .git/config",
+  "a pipe for .gitmodules": "mkfifo .gitmodules",
+  "a device for .gitmodules": "ln -s /dev/zero .gitmodules",
+  "a huge .git": "truncate -s 3G .git",
+  "a huge config": "git init -q . && truncate -s 3G .git/config",
+  "many submodules": "git init -q . && mkdir -p .git/modules/{1..2000} && " +
+    "for i in {1..2000}; do : > .git/modules/$i/HEAD; done",
+  "many worktrees": "git init -q . && mkdir -p .git/worktrees/{1..2000} && " +
+    "for i in {1..2000}; do echo ../.. > .git/worktrees/$i/commondir; done",
+};
+
+Deno.test({
+  name: "an odd .git keeps no command from running, in this session and the next",
+  ignore: !LINUX,
+  fn: async () => {
+    for (const [name, command] of Object.entries(ODD)) {
+      await using model = ModelServer.start([]);
+      await using agent = await startAgent({ model });
+      const first = await agent.newSession();
+      assertEquals(await shownBy(agent.client, first, command), "", name);
+      assertEquals(await shownBy(agent.client, first, "echo fine"), "fine\n", name);
+      const second = await agent.newSession();
+      assertEquals(await shownBy(agent.client, second, "echo fine"), "fine\n", name);
+    }
+  },
+});
+
+Deno.test({
+  name: "folders nested thousands deep in the temporary folder end no session but their own",
+  ignore: !LINUX,
+  fn: async () => {
+    await using model = ModelServer.start([]);
+    await using agent = await startAgent({ model });
+    const deep = await agent.newSession();
+    const other = await agent.newSession();
+    const nest = "cd $TMPDIR; path=$(printf 'd/%.0s' {1..1000}); " +
+      "for i in {1..12}; do mkdir -p $path; cd $path; done 2> /dev/null; true";
+    await shownBy(agent.client, deep, nest);
+    const closed = await agent.client.request("session/close", { sessionId: deep });
+    assertEquals(closed.type, "result");
+    assertEquals(await shownBy(agent.client, other, "echo fine"), "fine\n");
   },
 });
