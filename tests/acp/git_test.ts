@@ -177,20 +177,3 @@ Deno.test({
     }
   },
 });
-
-Deno.test({
-  name: "folders nested thousands deep in the temporary folder end no session but their own",
-  ignore: !LINUX,
-  fn: async () => {
-    await using model = ModelServer.start([]);
-    await using agent = await startAgent({ model });
-    const deep = await agent.newSession();
-    const other = await agent.newSession();
-    const nest = "cd $TMPDIR; path=$(printf 'd/%.0s' {1..1000}); " +
-      "for i in {1..12}; do mkdir -p $path; cd $path; done 2> /dev/null; true";
-    await shownBy(agent.client, deep, nest);
-    const closed = await agent.client.request("session/close", { sessionId: deep });
-    assertEquals(closed.type, "result");
-    assertEquals(await shownBy(agent.client, other, "echo fine"), "fine\n");
-  },
-});
