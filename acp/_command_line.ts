@@ -131,6 +131,7 @@ Models: DEEPSEEK_API_KEY, ANTHROPIC_API_KEY, or OPENAI_BASE_URL (any OpenAI-comp
 DSH_MODEL and, where the server wants one, OPENAI_API_KEY.
 A prompt that starts with ! runs the rest as a command, without a model.
 DSH_QUESTION_TIMEOUT is how long a question to you stays open, in seconds (600).
+DSH_WEB_FETCH is where pages may be fetched from: public (the internet), any, or off.
 DENO_KV_ACCESS_TOKEN is the token of a remote store; DSH_KV_TIMEOUT, how long it is waited for (10).
 DSH_LOG=debug writes a log to stderr.`;
 }

@@ -18,6 +18,7 @@ const OWN: readonly string[] = [
   "DSH_QUESTION_TIMEOUT",
   "DSH_SANDBOX_NETWORK",
   "DSH_SMALL_MODEL",
+  "DSH_WEB_FETCH",
   ...Object.values(PROVIDERS).flatMap(({ keyVariable, baseUrlVariable }) => [
     keyVariable,
     baseUrlVariable,

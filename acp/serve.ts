@@ -235,6 +235,10 @@ async function openServices(
       const ripgrep = tools.findProgram("rg", path, avoid) ?? false;
       for (const tool of tools.fileTools({ ripgrep })) registry.register(tool);
       registry.register(tools.todoWriteTool());
+      if (settings.webFetch !== "off" && settings.network === "on" && granted({ name: "net" })) {
+        const privateAddresses = settings.webFetch === "any";
+        registry.register(tools.webFetchTool({ privateAddresses }));
+      }
       const probe = new bash.SandboxProbe({ os: Deno.build.os, path, avoid });
       const found = probe.runner();
       if (!noticed) void found.then((runner) => complain(containmentNotice(grants, runner)));

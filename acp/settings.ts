@@ -18,6 +18,8 @@ export interface Settings {
   readonly permissionMode: string;
   /** Whether commands reach the network. */
   readonly network: "on" | "off";
+  /** Whether the model may fetch web pages, and from where: only the public internet, or any. */
+  readonly webFetch: "public" | "any" | "off";
   /** How long a question to the user stays open, in milliseconds. */
   readonly questionTimeoutMs: number;
   /** Whether to write a log to stderr. */
@@ -153,6 +155,10 @@ function settingsOf(
   if (network !== "on" && network !== "off") {
     return invalid(`--sandbox-network (DSH_SANDBOX_NETWORK) must be on or off; got "${network}"`);
   }
+  const webFetch = env["DSH_WEB_FETCH"] || "public";
+  if (webFetch !== "public" && webFetch !== "any" && webFetch !== "off") {
+    return invalid(`DSH_WEB_FETCH must be public, any or off; got "${webFetch}"`);
+  }
   const questionTimeout = Number(env["DSH_QUESTION_TIMEOUT"] || 600);
   if (!Number.isInteger(questionTimeout) || questionTimeout < 1 || questionTimeout > 86_400) {
     return invalid(
@@ -185,6 +191,7 @@ function settingsOf(
     model: flags.get("--model"),
     permissionMode,
     network,
+    webFetch,
     questionTimeoutMs: questionTimeout * 1_000,
     debug: log === "debug",
   };

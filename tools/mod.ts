@@ -67,6 +67,8 @@ export type { SandboxMode, SandboxPolicy } from "./sandbox_policy.ts";
 export type { TodoEntry } from "./plan.ts";
 export { todoWriteTool } from "./todo_write.ts";
 export type { TodoWriteArgs } from "./todo_write.ts";
+export { webFetchTool } from "./web_fetch.ts";
+export type { WebFetchArgs, WebFetchOptions } from "./web_fetch.ts";
 export { errorResult, textResult } from "./tool.ts";
 export type {
   ApprovalScope,
