@@ -16,9 +16,17 @@ export function storePath(kv: string): string {
   return isRemote(kv) ? kv : absolutePath(kv, Deno.cwd());
 }
 
+/**
+ * The folder of what `login` stores. It is masked as a whole: the file is replaced by each login,
+ * and what covers a file in the namespace of a running command goes with it (rename(2)).
+ */
+export function credentialsFolder(dataDirectory: string): string {
+  return `${dataDirectory}/credentials`;
+}
+
 /** Where `login` keeps keys. */
 export function credentialsPath(dataDirectory: string): string {
-  return `${dataDirectory}/credentials.json`;
+  return `${credentialsFolder(dataDirectory)}/keys.json`;
 }
 
 /** The files of the log: what no call may write to. */
@@ -48,7 +56,12 @@ export async function openDataFolder(
   const problem = canWrite(dataDirectory)
     ? await makeFolder(dataDirectory)
     : notGranted(dataDirectory);
-  if (problem === undefined) return { type: "ready" };
+  if (problem === undefined) {
+    // There before the first command, which could not be kept from what is made later. Where it
+    // cannot be made, nothing can be stored in it.
+    await makeFolder(credentialsFolder(dataDirectory));
+    return { type: "ready" };
+  }
   return isInside
     ? { type: "failed", message: `Cannot keep sessions in "${dataDirectory}" as ${problem}` }
     : { type: "without", message: `Cannot keep long outputs in "${dataDirectory}" as ${problem}` };

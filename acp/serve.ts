@@ -5,7 +5,13 @@ import { type CatalogueConfig, catalogueConfigFromEnv } from "../session/model/c
 import { helpText } from "./_command_line.ts";
 import type { Stdout } from "./_console_guard.ts";
 import { canRunCommands, containmentNotice } from "./_containment_notice.ts";
-import { credentialsPath, openDataFolder, storeFiles, storePath } from "./_data_folder.ts";
+import {
+  credentialsFolder,
+  credentialsPath,
+  openDataFolder,
+  storeFiles,
+  storePath,
+} from "./_data_folder.ts";
 import { type Grants, type PermissionQuery, readEnvironment, readGrants } from "./_grants.ts";
 import { processLookup } from "./_process_identity.ts";
 import { removeSessionFiles, sessionFolderPrefix } from "./_session_files.ts";
@@ -224,7 +230,7 @@ async function openServices(
         if (!grants.canWrite(path)) complain(`"${path}" is read-only: add it to --allow-write`);
       }
       const ownPaths = [settings.dataDirectory, ...storeFiles(settings.kv)];
-      const secretPaths = [credentialsPath(settings.dataDirectory)];
+      const secretPaths = [credentialsFolder(settings.dataDirectory)];
       const options = { grants, network: settings.network, ownPaths, secretPaths };
       return sessionPolicy(options, cwd, directories);
     },
