@@ -56,15 +56,22 @@ export async function openDataFolder(
   const problem = canWrite(dataDirectory)
     ? await makeFolder(dataDirectory)
     : notGranted(dataDirectory);
-  if (problem === undefined) {
-    // There before the first command, which could not be kept from what is made later. Where it
-    // cannot be made, nothing can be stored in it.
-    await makeFolder(credentialsFolder(dataDirectory));
-    return { type: "ready" };
-  }
+  if (problem === undefined) return { type: "ready" };
   return isInside
     ? { type: "failed", message: `Cannot keep sessions in "${dataDirectory}" as ${problem}` }
     : { type: "without", message: `Cannot keep long outputs in "${dataDirectory}" as ${problem}` };
+}
+
+/**
+ * Makes the folder of what `login` stores, mode 0700: before the first command, which could not be
+ * kept from what is made later. Resolves with what is wrong, if anything is.
+ *
+ * @param dataDirectory As {@linkcode openDataFolder} left it.
+ */
+export async function openCredentialsFolder(dataDirectory: string): Promise<string | undefined> {
+  const path = credentialsFolder(dataDirectory);
+  const problem = await makeFolder(path);
+  return problem === undefined ? undefined : `Cannot store keys in "${path}" as ${problem}`;
 }
 
 function isRemote(kv: string): boolean {

@@ -8,11 +8,13 @@ import { canRunCommands, containmentNotice } from "./_containment_notice.ts";
 import {
   credentialsFolder,
   credentialsPath,
+  openCredentialsFolder,
   openDataFolder,
   storeFiles,
   storePath,
 } from "./_data_folder.ts";
 import { type Grants, type PermissionQuery, readEnvironment, readGrants } from "./_grants.ts";
+import type { Plugins } from "./_plugins.ts";
 import { processLookup } from "./_process_identity.ts";
 import { removeSessionFiles, sessionFolderPrefix } from "./_session_files.ts";
 import { offeredPresets, sessionPolicy } from "./_session_policy.ts";
@@ -199,6 +201,8 @@ async function openServices(
   const folder = await openDataFolder(settings, grants);
   if (folder.type !== "ready") complain(folder.message);
   if (folder.type === "failed") throw internalError(folder.message);
+  // Where it cannot be made, nothing can be stored in it.
+  if (folder.type === "ready") await openCredentialsFolder(settings.dataDirectory);
   const store = await session.openSessionStore({
     path: settings.kv,
     token: settings.kvToken,
@@ -218,6 +222,7 @@ async function openServices(
   const path = env["PATH"] ?? "";
   const parser = await bash.loadShellParser();
   let noticed = false;
+  let plugins: Promise<Plugins> | undefined;
   const agents = session.agentFactory({
     store,
     approvals,
@@ -260,6 +265,19 @@ async function openServices(
           tools.askUserQuestionTool(interaction, { timeoutMs: settings.questionTimeoutMs }),
         );
       }
+      if (settings.plugins.length > 0) {
+        plugins ??= later("./_plugins.ts").then(({ Plugins }) =>
+          new Plugins({
+            names: settings.plugins,
+            cwd: Deno.cwd(),
+            standalone: Deno.build.standalone,
+            granted,
+            approvals,
+            complain,
+          })
+        );
+        await (await plugins).addTo(registry);
+      }
       if (mcpServers.length > 0) {
         const { connectServers } = await later("../tools/mcp/connect_servers.ts");
         connectServers(registry, mcpServers, {
@@ -298,6 +316,7 @@ interface LaterModules {
   readonly "../tools/mod.ts": typeof import("../tools/mod.ts");
   readonly "./_run_command.ts": typeof import("./_run_command.ts");
   readonly "./_login_catalogue.ts": typeof import("./_login_catalogue.ts");
+  readonly "./_plugins.ts": typeof import("./_plugins.ts");
 }
 
 /** Imports one of them. */
