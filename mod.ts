@@ -35,6 +35,7 @@ export type {
   BridgeServices,
   DirectoryLookup,
 } from "./acp/mod.ts";
+export type { Plugin, PluginKit, PluginModule } from "./acp/plugin.ts";
 export type {
   AgentEvent,
   AgentFactory,

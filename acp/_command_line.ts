@@ -55,6 +55,12 @@ export const OPTIONS = {
     summary: "where sessions are kept",
     variable: "DSH_KV",
   },
+  "--plugin": {
+    value: "MODULE",
+    path: true,
+    summary: "a module with tools of your own; repeatable",
+    variable: "DSH_PLUGINS",
+  },
 } satisfies Readonly<Record<string, OptionFacts>>;
 
 /** What is answered at once. */

@@ -16,9 +16,17 @@ export function storePath(kv: string): string {
   return isRemote(kv) ? kv : absolutePath(kv, Deno.cwd());
 }
 
+/**
+ * The folder of what `login` stores. It is masked as a whole: the file is replaced by each login,
+ * and what covers a file in the namespace of a running command goes with it (rename(2)).
+ */
+export function credentialsFolder(dataDirectory: string): string {
+  return `${dataDirectory}/credentials`;
+}
+
 /** Where `login` keeps keys. */
 export function credentialsPath(dataDirectory: string): string {
-  return `${dataDirectory}/credentials.json`;
+  return `${credentialsFolder(dataDirectory)}/keys.json`;
 }
 
 /** The files of the log: what no call may write to. */
@@ -52,6 +60,18 @@ export async function openDataFolder(
   return isInside
     ? { type: "failed", message: `Cannot keep sessions in "${dataDirectory}" as ${problem}` }
     : { type: "without", message: `Cannot keep long outputs in "${dataDirectory}" as ${problem}` };
+}
+
+/**
+ * Makes the folder of what `login` stores, mode 0700: before the first command, which could not be
+ * kept from what is made later. Resolves with what is wrong, if anything is.
+ *
+ * @param dataDirectory As {@linkcode openDataFolder} left it.
+ */
+export async function openCredentialsFolder(dataDirectory: string): Promise<string | undefined> {
+  const path = credentialsFolder(dataDirectory);
+  const problem = await makeFolder(path);
+  return problem === undefined ? undefined : `Cannot store keys in "${path}" as ${problem}`;
 }
 
 function isRemote(kv: string): boolean {

@@ -15,6 +15,7 @@ const OWN: readonly string[] = [
   "DSH_MODEL",
   "DSH_MODELS",
   "DSH_PERMISSION_MODE",
+  "DSH_PLUGINS",
   "DSH_QUESTION_TIMEOUT",
   "DSH_SANDBOX_NETWORK",
   "DSH_SMALL_MODEL",

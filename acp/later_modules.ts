@@ -5,5 +5,6 @@ export const LATER_MODULES: readonly string[] = [
   "../tools/mcp/connect_servers.ts",
   "../tools/mod.ts",
   "./_login_catalogue.ts",
+  "./_plugins.ts",
   "./_run_command.ts",
 ];

@@ -5,8 +5,16 @@ import { type CatalogueConfig, catalogueConfigFromEnv } from "../session/model/c
 import { helpText } from "./_command_line.ts";
 import type { Stdout } from "./_console_guard.ts";
 import { canRunCommands, containmentNotice } from "./_containment_notice.ts";
-import { credentialsPath, openDataFolder, storeFiles, storePath } from "./_data_folder.ts";
+import {
+  credentialsFolder,
+  credentialsPath,
+  openCredentialsFolder,
+  openDataFolder,
+  storeFiles,
+  storePath,
+} from "./_data_folder.ts";
 import { type Grants, type PermissionQuery, readEnvironment, readGrants } from "./_grants.ts";
+import type { Plugins } from "./_plugins.ts";
 import { processLookup } from "./_process_identity.ts";
 import { removeSessionFiles, sessionFolderPrefix } from "./_session_files.ts";
 import { offeredPresets, sessionPolicy } from "./_session_policy.ts";
@@ -193,6 +201,8 @@ async function openServices(
   const folder = await openDataFolder(settings, grants);
   if (folder.type !== "ready") complain(folder.message);
   if (folder.type === "failed") throw internalError(folder.message);
+  // Where it cannot be made, nothing can be stored in it.
+  if (folder.type === "ready") await openCredentialsFolder(settings.dataDirectory);
   const store = await session.openSessionStore({
     path: settings.kv,
     token: settings.kvToken,
@@ -212,6 +222,7 @@ async function openServices(
   const path = env["PATH"] ?? "";
   const parser = await bash.loadShellParser();
   let noticed = false;
+  let plugins: Promise<Plugins> | undefined;
   const agents = session.agentFactory({
     store,
     approvals,
@@ -224,7 +235,7 @@ async function openServices(
         if (!grants.canWrite(path)) complain(`"${path}" is read-only: add it to --allow-write`);
       }
       const ownPaths = [settings.dataDirectory, ...storeFiles(settings.kv)];
-      const secretPaths = [credentialsPath(settings.dataDirectory)];
+      const secretPaths = [credentialsFolder(settings.dataDirectory)];
       const options = { grants, network: settings.network, ownPaths, secretPaths };
       return sessionPolicy(options, cwd, directories);
     },
@@ -257,6 +268,19 @@ async function openServices(
         registry.register(
           tools.askUserQuestionTool(interaction, { timeoutMs: settings.questionTimeoutMs }),
         );
+      }
+      if (settings.plugins.length > 0) {
+        plugins ??= later("./_plugins.ts").then(({ Plugins }) =>
+          new Plugins({
+            names: settings.plugins,
+            cwd: Deno.cwd(),
+            standalone: Deno.build.standalone,
+            granted,
+            approvals,
+            complain,
+          })
+        );
+        await (await plugins).addTo(registry);
       }
       if (mcpServers.length > 0) {
         const { connectServers } = await later("../tools/mcp/connect_servers.ts");
@@ -296,6 +320,7 @@ interface LaterModules {
   readonly "../tools/mod.ts": typeof import("../tools/mod.ts");
   readonly "./_run_command.ts": typeof import("./_run_command.ts");
   readonly "./_login_catalogue.ts": typeof import("./_login_catalogue.ts");
+  readonly "./_plugins.ts": typeof import("./_plugins.ts");
 }
 
 /** Imports one of them. */

@@ -20,6 +20,8 @@ export interface Settings {
   readonly network: "on" | "off";
   /** Whether the model may fetch web pages, and from where: only the public internet, or any. */
   readonly webFetch: "public" | "any" | "off";
+  /** Modules with tools of the user's own: paths, or specifiers that Deno resolves. */
+  readonly plugins: readonly string[];
   /** How long a question to the user stays open, in milliseconds. */
   readonly questionTimeoutMs: number;
   /** Whether to write a log to stderr. */
@@ -87,7 +89,7 @@ const PERMISSION_MODES = OPTIONS["--permission-mode"].choices;
 
 /** Reads the command line and the environment. Flags win. */
 export function readSettings({ args, env, os }: Surroundings): Invocation {
-  const flags = new Map<string, string>();
+  const flags = new Map<string, string[]>();
   const command: { name?: CommandName; args: string[] } = { args: [] };
   for (let index = 0; index < args.length; index++) {
     // What follows `--` belongs to the command, whatever it looks like.
@@ -115,13 +117,13 @@ export function readSettings({ args, env, os }: Surroundings): Invocation {
     }
     const value = inline ?? args[++index];
     if (value === undefined || value === "") return invalid(`${name} needs a value`);
-    flags.set(name, value);
+    flags.set(name, [...flags.get(name) ?? [], value]);
   }
   const { name, args: rest } = command;
   if (name === "completions") return { type: "completions", args: rest };
   const settings = settingsOf(flags, env, os);
   if (name === "doctor") {
-    return { type: "doctor", args: rest, model: flags.get("--model"), settings };
+    return { type: "doctor", args: rest, model: flags.get("--model")?.at(-1), settings };
   }
   if (settings.type === "invalid") return settings;
   if (name === undefined) return { type: "serve", settings: settings.settings };
@@ -132,17 +134,18 @@ export function readSettings({ args, env, os }: Surroundings): Invocation {
     type: "command",
     name,
     args: rest,
-    flags: [...flags].map(([name, value]) => `${name}=${value}`),
+    flags: [...flags].flatMap(([name, values]) => values.map((value) => `${name}=${value}`)),
     settings: settings.settings,
   };
 }
 
 function settingsOf(
-  flags: ReadonlyMap<string, string>,
+  flags: ReadonlyMap<string, readonly string[]>,
   env: Surroundings["env"],
   os: Surroundings["os"],
 ): ReadSettings {
-  const permissionMode = flags.get("--permission-mode") ??
+  const flag = (name: keyof typeof OPTIONS) => flags.get(name)?.at(-1);
+  const permissionMode = flag("--permission-mode") ??
     (env["DSH_PERMISSION_MODE"] || PERMISSION_MODES[0]!);
   if (!PERMISSION_MODES.includes(permissionMode)) {
     return invalid(
@@ -151,7 +154,7 @@ function settingsOf(
       }; got "${permissionMode}"`,
     );
   }
-  const network = flags.get("--sandbox-network") ?? (env["DSH_SANDBOX_NETWORK"] || "on");
+  const network = flag("--sandbox-network") ?? (env["DSH_SANDBOX_NETWORK"] || "on");
   if (network !== "on" && network !== "off") {
     return invalid(`--sandbox-network (DSH_SANDBOX_NETWORK) must be on or off; got "${network}"`);
   }
@@ -178,7 +181,7 @@ function settingsOf(
   if (log !== "off" && log !== "debug") {
     return invalid(`DSH_LOG must be debug or off; got "${log}"`);
   }
-  const kv = flags.get("--kv") ?? (env["DSH_KV"] || undefined);
+  const kv = flag("--kv") ?? (env["DSH_KV"] || undefined);
   const dataDirectory = dataFolder(env, os) ?? besideStore(kv);
   if (dataDirectory === undefined) {
     return invalid("HOME must be set, or --kv (DSH_KV) a path: the agent keeps its sessions there");
@@ -188,10 +191,15 @@ function settingsOf(
     kvToken: env["DENO_KV_ACCESS_TOKEN"] ? new Secret(env["DENO_KV_ACCESS_TOKEN"]) : undefined,
     kvTimeoutMs: kvTimeout * 1_000,
     dataDirectory,
-    model: flags.get("--model"),
+    model: flag("--model"),
     permissionMode,
     network,
     webFetch,
+    // Not by colons, as paths are elsewhere: specifiers hold them.
+    plugins: flags.get("--plugin") ??
+      (env["DSH_PLUGINS"] ?? "").split(",").map((name) => name.trim()).filter((name) =>
+        name !== ""
+      ),
     questionTimeoutMs: questionTimeout * 1_000,
     debug: log === "debug",
   };

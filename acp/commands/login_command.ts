@@ -12,7 +12,7 @@ import {
   withCredentials,
   writeCredentials,
 } from "../_credentials.ts";
-import { credentialsPath, openDataFolder } from "../_data_folder.ts";
+import { credentialsPath, openCredentialsFolder, openDataFolder } from "../_data_folder.ts";
 import { Answers } from "./_ask_terminal.ts";
 import type { ProgramCommand } from "./program_command.ts";
 
@@ -64,6 +64,11 @@ export const loginCommand: ProgramCommand = async (args, surroundings) => {
   const folder = await openDataFolder(settings, { canWrite: () => true });
   if (folder.type !== "ready") {
     complain(folder.message);
+    return 1;
+  }
+  const closed = await openCredentialsFolder(settings.dataDirectory);
+  if (closed !== undefined) {
+    complain(closed);
     return 1;
   }
   const path = credentialsPath(settings.dataDirectory);

@@ -1,8 +1,9 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { withCredentials } from "../../acp/_credentials.ts";
 import { ModelServer } from "../helpers/model_server.ts";
-import { answer, text } from "../helpers/model_turn.ts";
+import { answer, call, text } from "../helpers/model_turn.ts";
+import { toolResults } from "../helpers/permission_desk.ts";
 import { programCommand } from "../helpers/program.ts";
 import { type CommandEnd, runCommand } from "../helpers/run_command.ts";
 import { type AgentWorld, startAgent } from "../helpers/start_agent.ts";
@@ -10,7 +11,7 @@ import { type AgentWorld, startAgent } from "../helpers/start_agent.ts";
 const KEY = "sk-not-to-be-seen";
 
 function file({ home }: AgentWorld): string {
-  return join(home, "data", "dsh-acp", "credentials.json");
+  return join(home, "data", "dsh-acp", "credentials", "keys.json");
 }
 
 function login(world: AgentWorld, key: string, ...args: string[]): Promise<CommandEnd> {
@@ -192,6 +193,38 @@ Deno.test("the environment wins, and a stored key goes to no other address", () 
   });
   const elsewhere = { OPENAI_BASE_URL: "http://localhost:11434/v1" };
   assertEquals(withCredentials(elsewhere, { openai: stored.openai }), elsewhere);
+});
+
+Deno.test({
+  name: "a command that began before a login does not see what is stored, however often it is",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using model = ModelServer.start();
+    await using world = await startAgent({ model });
+    const sessionId = await world.newSession();
+    const command = "touch began; until test -e go; do sleep 0.05; done; " +
+      `cat '${file(world)}' && echo seen; ls -A '${dirname(file(world))}'; echo looked`;
+    model.push(
+      answer(call("task", "bash", { command, run_in_background: true })),
+      answer(call("wait", "bash", { command: "until test -e began; do sleep 0.05; done" })),
+      answer(text("it waits")),
+    );
+    await world.client.prompt(sessionId, "start");
+    for (const key of [KEY, "sk-another", KEY]) {
+      assertEquals((await loginTo(world, model, key)).code, 0);
+    }
+    await Deno.writeTextFile(world.path("go"), "");
+    model.push(
+      answer(call("output", "task_output", { task_id: "bash-1", wait: true })),
+      answer(text("done")),
+    );
+    await world.client.prompt(sessionId, "look");
+    const { output = "" } = toolResults(model.requests.at(-1)!.body);
+    assertStringIncludes(output, "looked");
+    for (const leak of ["seen", "sk-", "keys.json\n"]) {
+      assert(!output.includes(leak), output);
+    }
+  },
 });
 
 /** Plays a person: waits for each text on a terminal, then types. Prints what the terminal shows. */

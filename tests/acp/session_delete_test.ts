@@ -21,7 +21,7 @@ async function storedKeys(kv: string): Promise<string[]> {
 async function folders(agent: AgentWorld): Promise<string[]> {
   const names: string[] = [];
   for await (const { name, isDirectory } of Deno.readDir(`${agent.env["XDG_DATA_HOME"]}/dsh-acp`)) {
-    if (isDirectory) names.push(name);
+    if (isDirectory && name !== "credentials") names.push(name);
   }
   return names;
 }
